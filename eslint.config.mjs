@@ -1,0 +1,45 @@
+import tseslint from "typescript-eslint";
+
+
+/** Forbids relative imports that leave a folder for one it must not know. */
+function forbid(files, patterns, message) {
+  return {
+    files,
+    rules: { "no-restricted-imports": ["error", { patterns: [{ regex: patterns.join("|"), message }] }] },
+  };
+}
+
+export default tseslint.config(
+  { ignores: ["dist/**", "node_modules/**", "**/*.mjs", "**/*.js", "examples/**/node_modules/**"] },
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      eqeqeq: ["error", "always", { null: "ignore" }],
+    },
+  },
+  // The last matching entry wins, so the general rule stands first.
+  forbid(["runtime/**/*.ts"], ["/provider/", "/components/", "@pulumi/"], "the runtime knows nothing of Pulumi"),
+  forbid(["runtime/api/**/*.ts"], ["^\\.\\./\\.\\./(?!api/)", "/kube/", "@pulumi/"], "runtime/api knows nothing of the rest"),
+  forbid(
+    ["runtime/kube/**/*.ts"],
+    ["^\\.\\./(?!api/|kube/)[a-z-]+/", "@pulumi/"],
+    "runtime/kube knows runtime/api only",
+  ),
+  forbid(
+    ["runtime/identity/**/*.ts", "runtime/plan/**/*.ts"],
+    ["^\\.\\./(?!api/|identity/|plan/)[a-z-]+/", "@pulumi/"],
+    "runtime/identity and runtime/plan are pure: they know runtime/api only",
+  ),
+  forbid(
+    ["provider/**/*.ts", "components/**/*.ts"],
+    ["/runtime/(?!api|kube|identity|plan)"],
+    "the Pulumi side knows runtime/{api,kube,identity,plan}, never the runtime's controllers",
+  ),
+);
