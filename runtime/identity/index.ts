@@ -1,0 +1,36 @@
+/** Keys, nonce signatures, certificate requests, certificates and kubeconfigs of the peering handshake: pure functions. */
+export {
+  ed25519KeyPair,
+  generateKeyPair,
+  KeyError,
+  publicKeyDer,
+  publicKeyOf,
+  readPrivateKey,
+  readPublicKey,
+} from "./key-pair";
+export type { KeyPair, KeyType } from "./key-pair";
+export { generateNonce, signNonce, verifyNonce } from "./nonce";
+export {
+  controlPlaneOrganization,
+  controlPlaneSubject,
+  peeringUserSubject,
+  resourceSliceSubject,
+  resourceSliceUser,
+} from "./subject";
+export type { Subject } from "./subject";
+export {
+  certificateRequestDer,
+  checkCertificateRequest,
+  createCertificateRequest,
+  InvalidCertificateRequest,
+  parseCertificateRequest,
+} from "./certificate-request";
+export type { CertificateRequest, RequestExpectation } from "./certificate-request";
+export type { AlternativeNames } from "./x509-encoding";
+export { CertificateError, parseCertificate, renewal } from "./certificate";
+export type { Certificate, Renewal } from "./certificate";
+export { buildKubeconfig, KubeconfigError, parseKubeconfig } from "./kubeconfig";
+export type { IdentityKubeconfig, KubeconfigContext } from "./kubeconfig";
+export { generateWireGuardKeyPair, wireGuardKeyPair, wireGuardPublicKey } from "./wireguard-key";
+export type { WireGuardKeyPair } from "./wireguard-key";
+export { decodePem, encodePem } from "./pem";

@@ -1,0 +1,25 @@
+/** PEM armour: base64 of DER between BEGIN and END lines. */
+
+export interface PemBlock {
+  label: string;
+  der: Buffer;
+  /** What follows the block, its own line end excluded. */
+  rest: string;
+}
+
+/** Wraps DER: lines of 64 characters, a newline at the end. */
+export function encodePem(label: string, der: Uint8Array): string {
+  const lines = Buffer.from(der)
+    .toString("base64")
+    .match(/.{1,64}/g);
+  return `-----BEGIN ${label}-----\n${(lines ?? []).join("\n")}\n-----END ${label}-----\n`;
+}
+
+/** The first block of a text; undefined when there is none. Text before it is skipped, as every reader does. */
+export function decodePem(text: string): PemBlock | undefined {
+  const match =
+    /-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----[ \t]*(?:\r?\n)?/.exec(text);
+  if (match === null) return undefined;
+  const [whole, label = "", body = ""] = match;
+  return { label, der: Buffer.from(body, "base64"), rest: text.slice(match.index + whole.length) };
+}
