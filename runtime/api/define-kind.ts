@@ -1,0 +1,143 @@
+import { z } from "zod";
+
+import { InvalidObjectError, isRecord, subjectOf } from "./invalid-object";
+import { type Kind, ObjectMeta } from "./meta";
+import { checkEnvelope } from "./object-envelope";
+import { sentencesOf } from "./zod-issues";
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  name: string;
+  /** As in `.status.role`. */
+  jsonPath: string;
+  /** `string` by default. */
+  type?: "string" | "integer" | "boolean" | "date";
+  /** 1: shown with `-o wide` only. */
+  priority?: number;
+  description?: string;
+}
+
+/** The column that every kind ends with, or nearly so. */
+export const AGE: PrinterColumn = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+
+/** Everything the CRD, the types, the validation and the reference page of a kind come from. */
+export interface KindDefinition<
+  Group extends string,
+  Version extends string,
+  Name extends string,
+  Spec extends z.ZodType,
+  Status extends z.ZodType,
+> {
+  group: Group;
+  version: Version;
+  kind: Name;
+  plural: string;
+  /** Lower-case kind by default. */
+  singular?: string;
+  shortNames?: readonly string[];
+  namespaced: boolean;
+  /** What an object of this kind is: the CRD's description and the start of its reference page. */
+  summary: string;
+  /** Absent when nothing in it is required: the API server then stores `{}`. */
+  spec: Spec;
+  status?: Status;
+  /** Whether the status is written through a subresource of its own; by default where there is a status. */
+  statusSubresource?: boolean;
+  columns?: readonly PrinterColumn[];
+  /** Labels of the CRD object itself. */
+  labels?: Readonly<Record<string, string>>;
+}
+
+/** The definition with every type parameter at its widest, for the generator. */
+export type AnyDefinition = KindDefinition<string, string, string, z.ZodType, z.ZodType>;
+
+export interface OwnObject<ApiVersion extends string, Name extends string, Spec, Status> {
+  apiVersion: ApiVersion;
+  kind: Name;
+  metadata: ObjectMeta;
+  spec: Spec;
+  status?: Status;
+}
+
+/** A kind of ours: served by a CRD that is generated from its definition. */
+export interface OwnKind<T extends OwnObject<string, string, unknown, unknown>> extends Kind<T> {
+  readonly definition: AnyDefinition;
+  /** Validates a spec by itself, as arguments of components give it; fills the defaults. Throws {@link InvalidObjectError}. */
+  parseSpec(value: unknown): T["spec"];
+}
+
+/** The type of a kind's objects: `type Tenant = KindObject<typeof Tenant>`. */
+export type KindObject<K> = K extends Kind<infer T> ? T : never;
+
+/** The fields of a kind's spec as a person may write them: what has a default may be left out. */
+export type SpecInput<K> = K extends { readonly specSchema: infer Spec } ? z.input<Spec> : never;
+
+/**
+ * Describes a kind once; the constant and the type share its name.
+ *
+ * @example
+ * export const Tenant = defineKind({ group: "authentication.liqo.io", version: "v1beta1", kind: "Tenant", … });
+ * export type Tenant = KindObject<typeof Tenant>;
+ */
+export function defineKind<
+  const Group extends string,
+  const Version extends string,
+  const Name extends string,
+  Spec extends z.ZodType,
+  Status extends z.ZodType = z.ZodUndefined,
+>(
+  definition: KindDefinition<Group, Version, Name, Spec, Status>,
+): OwnKind<OwnObject<`${Group}/${Version}`, Name, z.output<Spec>, z.output<Status>>> & {
+  readonly specSchema: Spec;
+} {
+  type T = OwnObject<`${Group}/${Version}`, Name, z.output<Spec>, z.output<Status>>;
+  const { group, version, kind, plural, namespaced, spec, status } = definition;
+  const apiVersion = `${group}/${version}` as const;
+  const envelope = { apiVersion, kind };
+  const manifest = z.object({
+    apiVersion: z.literal(apiVersion),
+    kind: z.literal(kind),
+    metadata: ObjectMeta,
+    spec: z.preprocess((value) => value ?? {}, spec),
+    ...(status === undefined ? {} : { status: status.optional() }),
+  });
+
+  return Object.freeze({
+    group,
+    version,
+    apiVersion,
+    kind,
+    plural,
+    namespaced,
+    definition,
+    specSchema: spec,
+    parse(value: unknown): T {
+      const result = manifest.safeParse(checkEnvelope(envelope, value));
+      if (result.success) return asObject<T>(result.data);
+      throw new InvalidObjectError(subjectOf(kind, value), sentencesOf(result.error, value), {
+        cause: result.error,
+      });
+    },
+    fromApiServer(value: unknown): T {
+      const object = checkEnvelope(envelope, value);
+      if (object.spec === undefined) object.spec = {};
+      return asObject<T>(object);
+    },
+    parseSpec(value: unknown): z.output<Spec> {
+      const result = spec.safeParse(value);
+      if (result.success) return result.data;
+      const issues = sentencesOf(result.error, value).map((issue) =>
+        isRecord(value) ? `spec.${issue}` : issue,
+      );
+      throw new InvalidObjectError(kind, issues, { cause: result.error });
+    },
+  });
+}
+
+/**
+ * The one place where the type of an own object is asserted: after zod checked it whole, or after the envelope's check when the API server
+ * validated and defaulted the rest against the CRD made from the same schema.
+ */
+function asObject<T>(checked: unknown): T {
+  return checked as T;
+}

@@ -1,0 +1,6 @@
+export * from "./define-kind";
+export { InvalidObjectError } from "./invalid-object";
+export * from "./keys";
+export * from "./kubernetes";
+export * from "./meta";
+export { packageRoot } from "./package-root";

@@ -1,0 +1,79 @@
+/**
+ * Annotation keys of the Liqo API, in one place.
+ *
+ * Source: control-plane.md 1.2, offloading.md 1.2, networking.md 3.
+ */
+export const Annotation = {
+  /** On a control-plane kubeconfig secret: namespace to use in the provider. */
+  remoteTenantNamespace: "liqo.io/remote-tenant-namespace",
+  /** On a ResourceSlice: make a VirtualNode of it. On unless absent, empty or `false` in any case. */
+  createVirtualNode: "liqo.io/create-virtual-node",
+  /** On the provider's copy of a ResourceSlice: this slice is cordoned. */
+  cordon: "liqo.io/cordon",
+  /** On the provider's copy of a ResourceSlice: cordoned because its Tenant is. */
+  cordonTenant: "liqo.io/cordon-tenant",
+  /** `true` on a ForeignCluster: the operator declares the peer dead. */
+  permanentlyUnreachable: "liqo.io/foreign-cluster-permanently-unreachable",
+  /** `true` on the controller manager's Deployment while the installation is removed. */
+  uninstalling: "liqo.io/uninstalling",
+  /** On Networks and IPs made at installation. On unless absent or `false` in any case. */
+  preinstalled: "liqo.io/preinstalled",
+  /** On the webhook's secret: Service whose names the certificate carries. */
+  webhookServiceName: "liqo.io/webhook-service-name",
+
+  /** On an object of a kind reflected by default: do not reflect it. */
+  skipReflection: "liqo.io/skip-reflection",
+  /** On an object of a kind reflected on demand: reflect it. */
+  allowReflection: "liqo.io/allow-reflection",
+  /** `true` on a Service: the remote one takes the same node ports. */
+  forceRemoteNodePort: "liqo.io/force-remote-node-port",
+  /** `true` on a Service: peers reach each other without passing through the consumer. */
+  useDirectConnections: "liqo.io/use-direct-connections",
+  /** JSON on a ShadowEndpointSlice: addresses by cluster. */
+  directConnectionsData: "liqo.io/direct-connections-data",
+  /** `soft`, `hard` or `propagate` on a Pod. */
+  antiAffinityPreset: "liqo.io/anti-affinity-preset",
+  /** Label keys, separated by commas, that anti-affinity looks at. */
+  antiAffinityLabels: "liqo.io/anti-affinity-labels",
+  /** `remote` or `disabled` on a Pod: which API server it talks to. */
+  apiServerSupport: "liqo.io/api-server-support",
+  remoteServiceAccountName: "liqo.io/remote-service-account-name",
+  remoteRuntimeClassName: "liqo.io/remote-runtime-class-name",
+  /** Access modes of the remote claim, separated by commas. */
+  remoteAccessModes: "liqo.io/remote-access-modes",
+  remoteStorageClass: "liqo.io/remote-storage-class",
+  /** `<namespace>/<name>` of the NamespaceMap that a provider's namespace or RoleBinding belongs to. */
+  managedByNamespaceMap: "liqo.io/managed-by-namespace-map",
+  /** On a provider's namespace: its name at the consumer. */
+  originalName: "liqo.io/original-name",
+  serviceAccountForPodName: "offloading.liqo.io/service-account-for-pod-name",
+  serviceAccountForPodUID: "offloading.liqo.io/service-account-for-pod-uid",
+  /** RFC 3339 time of the first token to expire in a token secret. */
+  serviceAccountExpiration: "offloading.liqo.io/service-account-expiration",
+  /** Hash of the offloading patch on a virtual kubelet's pod template. */
+  offloadingPatchHash: "liqo.io/offloading-patch-hash",
+  lastAppliedNodeStatus: "virtual-kubelet.io/last-applied-node-status",
+  lastAppliedObjectMeta: "virtual-kubelet.io/last-applied-object-meta",
+  /** Reserved upstream; never reflected by meaning. */
+  templateLabels: "liqo.io/template-labels",
+  templateAnnotations: "liqo.io/template-annotations",
+} as const;
+
+/** Keys that Kubernetes and its tools define and that the API relies on. */
+export const WellKnownAnnotation = {
+  defaultStorageClass: "storageclass.kubernetes.io/is-default-class",
+  selectedNode: "volume.kubernetes.io/selected-node",
+  storageProvisioner: "volume.kubernetes.io/storage-provisioner",
+  storageProvisionerBeta: "volume.beta.kubernetes.io/storage-provisioner",
+  storageClassBeta: "volume.beta.kubernetes.io/storage-class",
+  bindCompleted: "pv.kubernetes.io/bind-completed",
+  boundByController: "pv.kubernetes.io/bound-by-controller",
+  provisionedBy: "pv.kubernetes.io/provisioned-by",
+  ingressClass: "kubernetes.io/ingress.class",
+  lastAppliedConfiguration: "kubectl.kubernetes.io/last-applied-configuration",
+} as const;
+
+/** Whether an on/off annotation or label is on: present and not `false` in any case. */
+export function isOn(value: string | undefined): boolean {
+  return value !== undefined && value.toLowerCase() !== "false";
+}

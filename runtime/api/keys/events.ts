@@ -1,0 +1,116 @@
+/**
+ * Reasons of events and conditions that users, scripts and peers read.
+ *
+ * Source: control-plane.md 6 and 12.2, offloading.md 1.4, 4.2 and 5, networking.md 4.2.
+ */
+export const EventReason = {
+  // nonce and signature
+  missingLabels: "MissingLabels",
+  missingClusterID: "MissingClusterID",
+  missingRemoteClusterID: "MissingRemoteClusterID",
+  wrongNamespace: "WrongNamespace",
+  tenantNamespaceNotFound: "TenantNamespaceNotFound",
+  nonceGenerationFailed: "NonceGenerationFailed",
+  nonceGenerated: "NonceGenerated",
+  nonceSigned: "NonceSigned",
+
+  // tenant
+  nonceNotFound: "NonceNotFound",
+  signatureVerificationFailed: "SignatureVerificationFailed",
+  invalidCSR: "InvalidCSR",
+  tenantNamespaceCreationFailed: "TenantNamespaceCreationFailed",
+  updateFailed: "UpdateFailed",
+  reconciled: "Reconciled",
+  certificateRenewed: "CertificateRenewed",
+  certificateRenewalCheckFailed: "CertificateRenewalCheckFailed",
+  authParamsFailed: "AuthParamsFailed",
+  clusterRolesBindingFailed: "ClusterRolesBindingFailed",
+  clusterRolesClusterWideBindingFailed: "ClusterRolesClusterWideBindingFailed",
+  clusterRolesUnbindingFailed: "ClusterRolesUnbindingFailed",
+  clusterRolesUnbindingSuccess: "ClusterRolesUnbindingSuccess",
+  clusterRolesClusterWideUnbindingFailed: "ClusterRolesClusterWideUnbindingFailed",
+  resourceSlicesDeleted: "ResourceSlicesDeleted",
+  namespaceMapsDeleted: "NamespaceMapsDeleted",
+
+  // identity and renewal
+  kubeconfigEnsured: "KubeconfigEnsured",
+  identityEnsured: "IdentityEnsured",
+  identityDeleted: "IdentityDeleted",
+  authParamsUpdateFailed: "AuthParamsUpdateFailed",
+  renewStatusUpdateFailed: "RenewStatusUpdateFailed",
+  processing: "Processing",
+
+  // slice
+  failedGetNamespace: "FailedGetNamespace",
+  failedGetClusterID: "FailedGetClusterID",
+  failedGetLocalClusterKeys: "FailedGetLocalClusterKeys",
+  failedGenerateCSR: "FailedGenerateCSR",
+  failedUpdateResourceSlice: "FailedUpdateResourceSlice",
+  remoteCertificateFailed: "RemoteCertificateFailed",
+  tenantNotFound: "TenantNotFound",
+  /** With a space, as readers of events know it. */
+  invalidResourceSlice: "Invalid ResourceSlice",
+  virtualNodeCreated: "VirtualNodeCreated",
+
+  // virtual node and reflection
+  vkCreated: "VkCreated",
+  vkDeleted: "VkDeleted",
+  invalidClusterSelector: "Invalid",
+  successfulReflection: "SuccessfulReflection",
+  failedReflection: "FailedReflection",
+  failedDeletion: "FailedDeletion",
+  reflectionDisabled: "ReflectionDisabled",
+  successfulTokensReflection: "SuccessfulSATokensReflection",
+  failedTokensReflection: "FailedSATokensReflection",
+  provisioning: "Provisioning",
+  provisioningFailed: "ProvisioningFailed",
+  reschedulingRequired: "ReschedulingRequired",
+} as const;
+
+/** Reasons in conditions. */
+export const ConditionReason = {
+  sliceAuthenticationAccepted: "ResourceSliceAuthenticationAccepted",
+  sliceAuthenticationDenied: "ResourceSliceAuthenticationDenied",
+  sliceResourcesAccepted: "ResourceSliceResourcesAccepted",
+  sliceResourcesDenied: "ResourceSliceResourcesDenied",
+  defaultClassDisabled: "DefaultResourceSliceClassDisabled",
+
+  apiServerReady: "APIServerReady",
+  apiServerNotReady: "APIServerNotReady",
+  networkConfigurationPresence: "NetworkConfigurationPresence",
+  networkConfigurationMissing: "NetworkConfigurationMissing",
+  gatewayPresence: "GatewayPresence",
+  gatewayMissing: "GatewayMissing",
+  gatewaysReady: "GatewaysReady",
+  gatewaysNotReady: "GatewaysNotReady",
+  gatewaysSomeNotReady: "GatewaysSomeNotReady",
+  connectionEstablished: "ConnectionEstablished",
+  connectionPending: "ConnectionPending",
+  connectionError: "ConnectionError",
+  connectionMissing: "ConnectionMissing",
+  tenantReady: "TenantReady",
+  tenantNotReady: "TenantNotReady",
+  identityReady: "IdentityReady",
+  identityNotReady: "IdentityNotReady",
+  virtualNodesReady: "VirtualNodesReady",
+  virtualNodesNotReady: "VirtualNodesNotReady",
+  virtualNodesSomeNotReady: "VirtualNodesSomeNotReady",
+  nodesReady: "NodesReady",
+  nodesNotReady: "NodesNotReady",
+  nodesSomeNotReady: "NodesSomeNotReady",
+
+  clusterSelected: "ClusterSelected",
+  clusterNotSelected: "ClusterNotSelected",
+  namespaceCreated: "NamespaceCreated",
+  namespaceCreationLoopBackOff: "CreationLoopBackOff",
+  namespaceTerminating: "Terminating",
+  namespaceCreating: "Creating",
+
+  kubeletReady: "KubeletReady",
+  kubeletNotReady: "KubeletNotReady",
+  networkCIDRsConfigured: "NetworkCIDRsConfigured",
+  waitingForNetworks: "WaitingForNetworks",
+
+  csrApprovedByIdentityManager: "IdentityManagerApproval",
+  csrApprovedByLiqo: "LiqoApproval",
+} as const;

@@ -1,0 +1,5 @@
+export * from "./annotations";
+export * from "./events";
+export * from "./finalizers";
+export * from "./labels";
+export * from "./names";

@@ -1,0 +1,120 @@
+/**
+ * Names that objects have by convention, and how names are made from names.
+ *
+ * Source: control-plane.md 1.4, 3 and 4.3, offloading.md 1.3, networking.md 2 and 5.
+ */
+export const Name = {
+  /** Default namespace of an installation. */
+  liqoNamespace: "liqo",
+  clusterIDConfigMap: "liqo-clusterid-configmap",
+  telemetryConfigMap: "telemetry-identity",
+  /** Secret with the cluster's key pair, in the Liqo namespace. */
+  clusterKeys: "authentication-keys",
+  nonceSecret: "liqo-nonce",
+  signedNonceSecret: "liqo-signed-nonce",
+  /** Provider's cache of the control plane's certificate. */
+  remoteCertificate: "liqo-remote-certificate",
+  /** Prefix of the CertificateSigningRequests made for peers. */
+  identityCSRPrefix: "liqo-identity-",
+  apiServerIP: "api-server",
+  apiServerProxyIP: "api-server-proxy",
+
+  /** The only name a NamespaceOffloading may have. */
+  namespaceOffloading: "offloading",
+  /** The default VkOptionsTemplate, in the Liqo namespace. */
+  vkOptionsTemplate: "virtual-kubelet-default",
+  virtualKubeletContainer: "virtual-kubelet",
+  runtimeClass: "liqo",
+  storageClass: "liqo",
+  storageProvisioner: "liqo.io/storage",
+  storageNamespace: "liqo-storage",
+  kubeRootCA: "kube-root-ca.crt",
+  /** Second lease in a tenant namespace: who reflects what is bound to no node. */
+  reflectionLease: "virtual-kubelet-leader-election",
+
+  serverTemplate: "wireguard-server",
+  clientTemplate: "wireguard-client",
+  tunnelInterface: "liqo-tunnel",
+
+  podCIDRNetwork: "pod-cidr",
+  serviceCIDRNetwork: "service-cidr",
+  externalCIDRNetwork: "external-cidr",
+  internalCIDRNetwork: "internal-cidr",
+
+  /** Organisation of every peer's control-plane certificate; webhooks recognise peers by it. */
+  controlPlaneOrganization: "liqo.io",
+} as const;
+
+/** ClusterRoles and Roles that cross cluster boundaries. */
+export const RoleName = {
+  remoteControlPlane: "liqo-remote-controlplane",
+  virtualKubeletLocal: "liqo-virtual-kubelet-local",
+  virtualKubeletRemote: "liqo-virtual-kubelet-remote",
+  virtualKubeletRemoteClusterWide: "liqo-virtual-kubelet-remote-clusterwide",
+  peeringUserTenantNamespace: "liqo-peering-user-tenant-ns",
+  peeringUserLiqoNamespace: "liqo-peering-user-liqo-ns",
+} as const;
+
+/** Key of an entry in a Secret or ConfigMap. */
+export const DataKey = {
+  clusterID: "CLUSTER_ID",
+  telemetryClusterID: "CLUSTER_ID_TELEMETRY",
+  privateKey: "privateKey",
+  publicKey: "publicKey",
+  nonce: "nonce",
+  signedNonce: "signedNonce",
+  csr: "csr",
+  certificate: "certificate",
+  kubeconfig: "kubeconfig",
+  awsAccessKeyID: "awsAccessKeyID",
+  awsSecretAccessKey: "awsSecretAccessKey",
+  awsRegion: "awsRegion",
+  awsEksClusterID: "awsEksClusterID",
+  awsIamUserArn: "awsIamUserArn",
+} as const;
+
+/** Who applied a field; the first three are upstream's and stay, so that ownership survives a change of implementation. */
+export const FieldManager = {
+  reflection: "reflection.liqo.io",
+  shadowPod: "shadow-pod",
+  shadowEndpointSlice: "shadow-endpointslice-controller",
+} as const;
+
+/** On every virtual node, so that only pods meant for it go there. */
+export const VIRTUAL_NODE_TAINT = {
+  key: "virtual-node.liqo.io/not-allowed",
+  value: "true",
+  effect: "NoExecute",
+} as const;
+
+/** Lets a pod go to virtual nodes. */
+export const VIRTUAL_NODE_TOLERATION = {
+  key: VIRTUAL_NODE_TAINT.key,
+  operator: "Exists",
+  effect: VIRTUAL_NODE_TAINT.effect,
+} as const;
+
+/** Name given to a tenant namespace that we create; an existing one may have any name. */
+export const tenantNamespaceName = (peer: string): string => `liqo-tenant-${peer}`;
+export const controlPlaneIdentityName = (provider: string): string => `controlplane-${provider}`;
+export const sliceIdentityName = (slice: string): string => `resourceslice-${slice}`;
+export const kubeconfigSecretName = (identity: string): string => `kubeconfig-${identity}`;
+export const remoteCertificateName = (slice?: string): string =>
+  slice === undefined ? Name.remoteCertificate : `${Name.remoteCertificate}-${slice}`;
+export const tenantRoleBindingName = (clusterRole: string): string => `liqo-binding-${clusterRole}`;
+export const tenantClusterRoleBindingName = (clusterRole: string, consumer: string): string =>
+  `liqo-binding-${clusterRole}-${consumer}`;
+export const peeringUserName = (consumer: string): string => `liqo-peer-user-${consumer}`;
+
+export const virtualKubeletName = (virtualNode: string): string => `vk-${virtualNode}`;
+/** Shortened to the 253 characters that a name may have. */
+export const virtualNodeClusterRoleBindingName = (virtualNode: string): string =>
+  `liqo-node-${virtualNode}`.slice(0, 253);
+/** Name of the provider's namespace with the strategy `DefaultName`. */
+export const defaultRemoteNamespaceName = (namespace: string, consumer: string): string =>
+  `${namespace}-${consumer}`;
+
+/** Deployment, Service, Secret and Connection of a gateway. */
+export const gatewayObjectName = (gateway: string): string => `gw-${gateway}`;
+/** A CIDR as a part of a name: `10.70.0.0/16` becomes `10-70-0-0-16`. */
+export const cidrInName = (cidr: string): string => cidr.replace(/[./:]/g, "-");

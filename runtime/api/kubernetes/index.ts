@@ -1,0 +1,17 @@
+export * from "./admissionregistration";
+export * from "./apiextensions";
+export * from "./apiregistration";
+export * from "./apps";
+export * from "./authentication";
+export * from "./authorization";
+export * from "./batch";
+export * from "./certificates";
+export * from "./coordination";
+export * from "./core";
+export * from "./discovery";
+export * from "./networking";
+export * from "./node";
+export * from "./policy";
+export * from "./rbac";
+export * from "./storage";
+export type { BuiltIn } from "./built-in";
