@@ -1,0 +1,84 @@
+import type { Platform, Tool } from "./tool";
+
+export const kubernetesVersion = "1.34.4";
+
+const kubernetes: Tool = {
+  name: "kubernetes",
+  version: kubernetesVersion,
+  binaries: [
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubelet",
+    "kube-proxy",
+    "kubectl",
+  ],
+  probe: { args: ["--version"], accepts: (output) => /^Kubernetes v1\.34\.\d+$/m.test(output) },
+  download: (platform) =>
+    platform.os === "linux"
+      ? kubernetes.binaries.map((binary) => {
+          const url = `https://dl.k8s.io/release/v${kubernetesVersion}/bin/linux/${platform.architecture}/${binary}`;
+          return { url, checksumUrl: `${url}.sha256`, binary };
+        })
+      : undefined,
+  build: {
+    module: "kubernetes",
+    multiCall: true,
+    minutes: 7,
+    variables: {
+      "k8s.io/component-base/version.gitVersion": `v${kubernetesVersion}`,
+      "k8s.io/component-base/version.gitMajor": "1",
+      "k8s.io/component-base/version.gitMinor": "34",
+    },
+  },
+};
+
+const etcd: Tool = {
+  name: "etcd",
+  version: "3.6.16",
+  binaries: ["etcd"],
+  probe: { args: ["--version"], accepts: (output) => /etcd Version: 3\.[6-9]\./.test(output) },
+  download: (platform) => [
+    gitHubArchive("etcd-io/etcd", "v3.6.16", `etcd-v3.6.16-${dashed(platform)}`, "SHA256SUMS", "etcd"),
+  ],
+  build: { module: "etcd", minutes: 1 },
+};
+
+const coredns: Tool = {
+  name: "coredns",
+  version: "1.12.4",
+  binaries: ["coredns"],
+  probe: { args: ["-version"], accepts: (output) => /CoreDNS-1\.1\d\./.test(output) },
+  download: ({ os, architecture }) => {
+    const url = `https://github.com/coredns/coredns/releases/download/v1.12.4/coredns_1.12.4_${os}_${architecture}.tgz`;
+    return [{ url, checksumUrl: `${url}.sha256`, members: ["coredns"] }];
+  },
+  build: { module: "coredns", minutes: 4 },
+};
+
+const pulumi: Tool = {
+  name: "pulumi",
+  version: "3.274.1",
+  binaries: ["pulumi"],
+  probe: { args: ["version"], accepts: (output) => /^v3\.(2[4-9]\d|[3-9]\d\d)\./m.test(output) },
+  build: {
+    module: "pulumi",
+    package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+    minutes: 5,
+    variables: { "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": "v3.274.1" },
+  },
+};
+
+/** Every tool by its name. */
+export const toolCatalogue = { kubernetes, etcd, coredns, pulumi } as const satisfies Record<string, Tool>;
+
+export type ToolName = keyof typeof toolCatalogue;
+
+function gitHubArchive(repository: string, tag: string, name: string, sums: string, binary: string) {
+  const base = `https://github.com/${repository}/releases/download/${tag}`;
+  return { url: `${base}/${name}.tar.gz`, checksumUrl: `${base}/${sums}`, members: [`${name}/${binary}`] };
+}
+
+function dashed(platform: Platform): string {
+  return `${platform.os}-${platform.architecture}`;
+}
