@@ -50,6 +50,8 @@ export const Annotation = {
   serviceAccountForPodUID: "offloading.liqo.io/service-account-for-pod-uid",
   /** RFC 3339 time of the first token to expire in a token secret. */
   serviceAccountExpiration: "offloading.liqo.io/service-account-expiration",
+  /** JSON on a reflected object: UID of its source, and the label and annotation keys that came from it. Ours; upstream ignores it. */
+  reflectionSource: "offloading.liqo.io/source",
   /** Hash of the offloading patch on a virtual kubelet's pod template. */
   offloadingPatchHash: "liqo.io/offloading-patch-hash",
   lastAppliedNodeStatus: "virtual-kubelet.io/last-applied-node-status",
