@@ -1,3 +1,4 @@
+import { copyWithKubernetesSchema } from "./kubernetes-plugin-files";
 import type { Platform, Tool } from "./tool";
 
 export const kubernetesVersion = "1.34.4";
@@ -61,6 +62,17 @@ const pulumi: Tool = {
   version: "3.274.1",
   binaries: ["pulumi"],
   probe: { args: ["version"], accepts: (output) => /^v3\.(2[4-9]\d|[3-9]\d\d)\./m.test(output) },
+  // The archive's language host comes along: it stands beside the CLI, where the CLI finds it.
+  download: ({ os, architecture }) => {
+    const base = "https://github.com/pulumi/pulumi/releases/download/v3.274.1";
+    return [
+      {
+        url: `${base}/pulumi-v3.274.1-${os}-${architecture === "amd64" ? "x64" : architecture}.tar.gz`,
+        checksumUrl: `${base}/pulumi-3.274.1-checksums.txt`,
+        members: ["pulumi/pulumi", "pulumi/pulumi-language-nodejs"],
+      },
+    ];
+  },
   build: {
     module: "pulumi",
     package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
@@ -69,8 +81,36 @@ const pulumi: Tool = {
   },
 };
 
+/** Pulumi's Kubernetes plugin, for where the engine cannot download the published one (provider/engine). */
+const pulumiKubernetes: Tool = {
+  name: "pulumi-kubernetes",
+  version: "4.25.0",
+  binaries: ["pulumi-resource-kubernetes"],
+  build: {
+    module: "pulumi-kubernetes",
+    minutes: 11,
+    variables: { "github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version": "4.25.0" },
+    prepare: copyWithKubernetesSchema("4.25.0"),
+  },
+};
+
+/** Pulumi's plugin for random values, likewise. */
+const pulumiRandom: Tool = {
+  name: "pulumi-random",
+  version: "4.21.2",
+  binaries: ["pulumi-resource-random"],
+  build: { module: "pulumi-random", minutes: 3, variables: { "main.Version": "4.21.2" } },
+};
+
 /** Every tool by its name. */
-export const toolCatalogue = { kubernetes, etcd, coredns, pulumi } as const satisfies Record<string, Tool>;
+export const toolCatalogue = {
+  kubernetes,
+  etcd,
+  coredns,
+  pulumi,
+  "pulumi-kubernetes": pulumiKubernetes,
+  "pulumi-random": pulumiRandom,
+} as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof toolCatalogue;
 
