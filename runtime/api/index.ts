@@ -1,3 +1,5 @@
+export * from "./authentication";
+export * from "./core";
 export * from "./define-kind";
 export { InvalidObjectError } from "./invalid-object";
 export * from "./keys";

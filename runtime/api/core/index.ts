@@ -1,0 +1,1 @@
+export { ForeignCluster } from "./foreign-cluster";
