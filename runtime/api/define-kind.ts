@@ -40,6 +40,8 @@ export interface KindDefinition<
   summary: string;
   /** Absent when nothing in it is required: the API server then stores `{}`. */
   spec: Spec;
+  /** Whether an object without a spec is refused even though an empty one is accepted. */
+  specRequired?: boolean;
   status?: Status;
   /** Whether the status is written through a subresource of its own; by default where there is a status. */
   statusSubresource?: boolean;

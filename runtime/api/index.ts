@@ -6,3 +6,4 @@ export * from "./keys";
 export * from "./kubernetes";
 export * from "./meta";
 export { packageRoot } from "./package-root";
+export * from "./offloading";

@@ -1,0 +1,80 @@
+import type * as core from "kubernetes-types/core/v1";
+import { z } from "zod";
+
+import { AGE, defineKind, type KindObject } from "../define-kind";
+import { embedded } from "../schema/embedded";
+import { int64, transition } from "../schema/fields";
+
+/**
+ * Source: offloading.md 2.1. The name must be `offloading`; that and the immutable fields are held by the admission webhook, as
+ * upstream does, so that a manifest gets the same answer from either.
+ */
+export const NamespaceOffloading = defineKind({
+  group: "offloading.liqo.io",
+  version: "v1beta1",
+  kind: "NamespaceOffloading",
+  plural: "namespaceoffloadings",
+  shortNames: ["nso", "nsof", "nsoff", "nsoffloading"],
+  namespaced: true,
+  summary: "Extends its namespace to other clusters; named `offloading`, one in a namespace.",
+  specRequired: true,
+  spec: z.object({
+    namespaceMappingStrategy: z
+      .enum(["EnforceSameName", "DefaultName", "SelectedName"])
+      .default("DefaultName")
+      .describe(
+        "Name of the remote namespace. EnforceSameName: the same. DefaultName: followed by the local cluster ID. SelectedName: remoteNamespaceName. Immutable.",
+      ),
+    remoteNamespaceName: z
+      .string()
+      .optional()
+      .describe("The remote namespace's name with the strategy SelectedName. Immutable."),
+    podOffloadingStrategy: z
+      .enum(["Local", "Remote", "LocalAndRemote"])
+      .default("LocalAndRemote")
+      .describe("Where pods of the namespace may run."),
+    clusterSelector: embedded<core.NodeSelector>("core.NodeSelector")
+      .optional()
+      .describe("Chooses clusters by the labels of their virtual nodes; without terms, all of them."),
+  }),
+  status: z.object({
+    remoteNamespaceName: z.string().optional().describe("The name that was worked out."),
+    offloadingPhase: z
+      .string()
+      .optional()
+      .describe("Ready, NoClusterSelected, InProgress, SomeFailed, AllFailed or Terminating."),
+    remoteNamespacesConditions: z
+      .record(
+        z.string(),
+        z.array(
+          z.object({
+            type: z.string().describe("OffloadingRequired or Ready."),
+            status: z.string().describe("True, False or Unknown."),
+            ...transition(),
+          }),
+        ),
+      )
+      .optional()
+      .describe("Conditions by cluster ID."),
+    observedGeneration: int64().optional(),
+  }),
+  columns: [
+    { name: "NamespaceMappingStrategy", jsonPath: ".spec.namespaceMappingStrategy" },
+    { name: "PodOffloadingStrategy", jsonPath: ".spec.podOffloadingStrategy" },
+    { name: "OffloadingPhase", jsonPath: ".status.offloadingPhase" },
+    { name: "RemoteNamespaceName", jsonPath: ".status.remoteNamespaceName", priority: 10 },
+    AGE,
+  ],
+});
+export type NamespaceOffloading = KindObject<typeof NamespaceOffloading>;
+
+/** Values of `status.offloadingPhase`. Source: offloading.md 4.2. */
+export const OFFLOADING_PHASES = [
+  "Ready",
+  "NoClusterSelected",
+  "InProgress",
+  "SomeFailed",
+  "AllFailed",
+  "Terminating",
+] as const;
+export type OffloadingPhase = (typeof OFFLOADING_PHASES)[number];

@@ -1,0 +1,25 @@
+import type * as core from "kubernetes-types/core/v1";
+import { z } from "zod";
+
+import { AGE, defineKind, type KindObject } from "../define-kind";
+import { embedded } from "../schema/embedded";
+
+/** Source: offloading.md 2.4. */
+export const ShadowPod = defineKind({
+  group: "offloading.liqo.io",
+  version: "v1beta1",
+  kind: "ShadowPod",
+  plural: "shadowpods",
+  shortNames: ["shp", "shpod"],
+  namespaced: true,
+  summary:
+    "A pod that a consumer wants at this provider; the only way in which a consumer can make pods here.",
+  spec: z.object({
+    pod: embedded<core.PodSpec>("core.PodSpec").optional().describe("The spec of the pod."),
+  }),
+  status: z.object({
+    phase: z.enum(["Pending", "Running", "Succeeded", "Failed", "Unknown"]).default("Unknown"),
+  }),
+  columns: [{ name: "Status", jsonPath: ".status.phase" }, AGE],
+});
+export type ShadowPod = KindObject<typeof ShadowPod>;
