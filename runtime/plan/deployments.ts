@@ -1,0 +1,182 @@
+import { DataKey, Name } from "../api/keys";
+import type { Deployment } from "../api/kubernetes";
+import { componentLabels, type Module, selectorLabels } from "./component-labels";
+import type { InstallationData, InstallationStructure } from "./installation-settings";
+import type { ManifestOf } from "./manifest";
+
+/** Ports that every component serves; the virtual kubelet and the webhook have one more each. */
+export const Port = { health: 8081, metrics: 8082, webhook: 9443, kubelet: 10250 } as const;
+
+/** Names of the Deployments, which are those of their ServiceAccounts too. */
+export const DeploymentName = {
+  controllerManager: "liqo-controller-manager",
+  virtualKubelet: "liqo-virtual-kubelet",
+  webhook: "liqo-webhook",
+} as const;
+
+/** Secret with the webhook's serving certificate; the webhook fills it. */
+export const WEBHOOK_SECRET = "liqo-webhook-certs";
+
+type Settings = InstallationStructure & InstallationData;
+
+interface Component {
+  /** What the runtime's entry point calls it. */
+  component: "controller-manager" | "virtual-kubelet" | "webhook";
+  module: Module;
+  replicas: number;
+  flags: string[];
+  resources: Settings["resources"]["webhook"];
+  /** Cap of the JavaScript heap, in MiB: collects rather than grows, and fails by itself rather than by the kernel's choice. */
+  heapMib: number;
+  ports: { name: string; containerPort: number }[];
+  /** Whether two generations of the component may work at once, without electing a leader. */
+  mayOverlap: boolean;
+}
+
+/** The Deployments of the control plane: one image, a component each. */
+export function deployments(settings: Settings): ManifestOf<Deployment>[] {
+  return [controllerManager(settings), virtualKubelet(settings), webhook(settings)].map((component) =>
+    deployment(settings, component),
+  );
+}
+
+function controllerManager(settings: Settings): Component {
+  const { apiServer, replicas, resources } = settings;
+  return {
+    component: "controller-manager",
+    module: "controller-manager",
+    replicas: replicas.controllerManager,
+    flags: [
+      ...commonFlags(),
+      `--enable-leader-election=${replicas.controllerManager > 1}`,
+      `--foreign-cluster-ping-interval=${settings.peerPingIntervalSeconds}s`,
+      `--default-limits-enforcement=${settings.limitsEnforcement}`,
+      `--default-node-resources=${pairs(settings.defaultNodeResources)}`,
+      ...flag("cluster-labels", pairs(settings.clusterLabels)),
+      ...flag("api-server-address-override", apiServer.address),
+      ...flag("ca-override", apiServer.ca && Buffer.from(apiServer.ca).toString("base64")),
+      `--trusted-ca=${apiServer.trustedCa}`,
+    ],
+    resources: resources.controllerManager,
+    heapMib: 384,
+    ports: [],
+    mayOverlap: false,
+  };
+}
+
+function virtualKubelet(settings: Settings): Component {
+  return {
+    component: "virtual-kubelet",
+    module: "offloading",
+    replicas: settings.replicas.virtualKubelet,
+    flags: [...commonFlags(), ...settings.podCidrs.map((cidr) => `--local-podcidr=${cidr}`)],
+    resources: settings.resources.virtualKubelet,
+    heapMib: 768,
+    ports: [{ name: "kubelet", containerPort: Port.kubelet }],
+    mayOverlap: true,
+  };
+}
+
+function webhook(settings: Settings): Component {
+  const { replicas, resources } = settings;
+  return {
+    component: "webhook",
+    module: "webhook",
+    replicas: replicas.webhook,
+    flags: [
+      ...commonFlags(),
+      `--enable-leader-election=${replicas.webhook > 1}`,
+      `--secret-name=${WEBHOOK_SECRET}`,
+      `--vk-options-default-template=$(POD_NAMESPACE)/${Name.vkOptionsTemplate}`,
+      `--enable-resource-enforcement=${settings.enforceResources}`,
+      `--liqo-runtime-class=${Name.runtimeClass}`,
+      ...settings.podCidrs.map((cidr) => `--podcidr=${cidr}`),
+    ],
+    resources: resources.webhook,
+    heapMib: 160,
+    ports: [{ name: "webhook", containerPort: Port.webhook }],
+    mayOverlap: true,
+  };
+}
+
+function commonFlags(): string[] {
+  return ["--cluster-id=$(CLUSTER_ID)", "--liqo-namespace=$(POD_NAMESPACE)"];
+}
+
+function flag(name: string, value: string | undefined): string[] {
+  return value === undefined || value === "" ? [] : [`--${name}=${value}`];
+}
+
+function pairs(values: Record<string, string>): string {
+  return Object.entries(values)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
+}
+
+function deployment(settings: Settings, component: Component): ManifestOf<Deployment> {
+  const { component: name, module, replicas } = component;
+  const labels = componentLabels(name, module);
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: `liqo-${name}`, namespace: settings.namespace, labels },
+    spec: {
+      replicas,
+      selector: { matchLabels: selectorLabels(name) },
+      strategy: component.mayOverlap || replicas > 1 ? { type: "RollingUpdate" } : { type: "Recreate" },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: `liqo-${name}`,
+          imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),
+          securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+          terminationGracePeriodSeconds: 20,
+          containers: [container(settings, component)],
+        },
+      },
+    },
+  };
+}
+
+type Container = NonNullable<
+  NonNullable<NonNullable<NonNullable<ManifestOf<Deployment>["spec"]>["template"]>["spec"]>["containers"]
+>[number];
+
+function container(settings: Settings, component: Component): Container {
+  const fromPod = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  return {
+    name: component.component,
+    image: settings.image,
+    imagePullPolicy: settings.imagePullPolicy,
+    args: [component.component, ...component.flags],
+    env: [
+      {
+        name: "CLUSTER_ID",
+        valueFrom: { configMapKeyRef: { name: Name.clusterIDConfigMap, key: DataKey.clusterID } },
+      },
+      fromPod("POD_NAME", "metadata.name"),
+      fromPod("POD_NAMESPACE", "metadata.namespace"),
+      fromPod("POD_IP", "status.podIP"),
+      // A small young generation costs a little more collecting and saves tens of megabytes a process.
+      { name: "NODE_OPTIONS", value: `--max-old-space-size=${component.heapMib} --max-semi-space-size=4` },
+    ],
+    ports: [
+      ...component.ports,
+      { name: "healthz", containerPort: Port.health },
+      { name: "metrics", containerPort: Port.metrics },
+    ],
+    readinessProbe: { httpGet: { path: "/readyz", port: "healthz" }, periodSeconds: 1, failureThreshold: 3 },
+    livenessProbe: {
+      httpGet: { path: "/healthz", port: "healthz" },
+      initialDelaySeconds: 10,
+      periodSeconds: 10,
+      failureThreshold: 3,
+    },
+    resources: component.resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { isIP } from "node:net";
+
+import { z } from "zod";
+
+import { Name } from "../api/keys";
+import { clusterIdSchema, namespaceNameSchema } from "./names";
+import { isQuantity } from "./quantity";
+
+const quantity = z
+  .union([z.string(), z.number()])
+  .refine(isQuantity, "is not a quantity; give a number with an optional suffix, such as 500m, 2 or 1.5Gi");
+const resourceList = z.record(z.string().min(1), quantity.transform(String));
+
+/** What a pod asks of its node, and may use at most. */
+const resourceRequirements = z.strictObject({
+  requests: resourceList.optional(),
+  limits: resourceList.optional(),
+});
+
+const replicas = z
+  .number()
+  .int("is not a whole number")
+  .min(1, "is below 1; a component without a pod does nothing")
+  .max(5, "is above 5; one of the replicas works and the others stand by");
+
+const cidr = z.string().refine(isCidr, "is not a CIDR; write it as 10.244.0.0/16");
+
+/** What decides which objects an installation has. Plain values, so that a preview shows all of them. */
+export const installationStructureSchema = z.strictObject({
+  /** Namespace of the control plane; `liqo` by default. */
+  namespace: namespaceNameSchema.default(Name.liqoNamespace),
+  /** Whether the namespace is made with the rest, and removed with it; true by default. */
+  createNamespace: z.boolean().default(true),
+});
+
+/** What stands inside the objects. */
+export const installationDataSchema = z.strictObject({
+  clusterId: clusterIdSchema,
+  /** Image of the runtime, with its tag. */
+  image: z.string().min(1, "is empty; give the runtime's image, such as pulumi-liqo/runtime:0.1.0"),
+  imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).default("IfNotPresent"),
+  /** Secrets in the Liqo namespace with credentials for the image's registry. */
+  imagePullSecrets: z.array(z.string().min(1)).default([]),
+  /** Labels of this cluster that consumers see on their virtual node. */
+  clusterLabels: z.record(z.string().min(1), z.string()).default({}),
+  /** The cluster's pod CIDRs; with the virtual kubelet they tell local addresses from remapped ones. */
+  podCidrs: z.array(cidr).default([]),
+  /** How peers reach this cluster's API server, where that differs from what the cluster itself says. */
+  apiServer: z
+    .strictObject({
+      /** URL, or host with port. By default the first address of a control-plane node, port 6443. */
+      address: z.string().min(1).optional(),
+      /** CA of that address, PEM. By default the one that pods use. */
+      ca: z.string().min(1).optional(),
+      /** Whether the certificate is signed by a public authority, so that peers need no CA; false by default. */
+      trustedCa: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** What a consumer is granted of each resource that it does not ask for. */
+  defaultNodeResources: resourceList.default({
+    cpu: "4",
+    memory: "8Gi",
+    pods: "110",
+    "ephemeral-storage": "20Gi",
+  }),
+  /** Whether offloaded pods are held to what was granted; true by default. */
+  enforceResources: z.boolean().default(true),
+  /** Whether each offloaded container must have requests (`Soft`), and limits equal to them (`Hard`); `None` by default. */
+  limitsEnforcement: z.enum(["None", "Soft", "Hard"]).default("None"),
+  /** Interval of the check that a peer's API server answers, in seconds; 0 turns it off. 15 by default. */
+  peerPingIntervalSeconds: z
+    .number()
+    .int("is not a whole number of seconds")
+    .min(0, "is below 0; 0 turns the check off")
+    .default(15),
+  /** Pods of each component. With more than one, they elect a leader. */
+  replicas: z
+    .strictObject({
+      controllerManager: replicas.default(1),
+      virtualKubelet: replicas.default(1),
+      webhook: replicas.default(1),
+    })
+    .prefault({}),
+  /** What the pods of each component ask of their node. */
+  resources: z
+    .strictObject({
+      controllerManager: resourceRequirements.default({ requests: { cpu: "20m", memory: "96Mi" } }),
+      virtualKubelet: resourceRequirements.default({ requests: { cpu: "20m", memory: "96Mi" } }),
+      webhook: resourceRequirements.default({ requests: { cpu: "10m", memory: "64Mi" } }),
+    })
+    .prefault({}),
+});
+
+/** Everything that the planner of an installation takes. */
+export const installationSettingsSchema = z.strictObject({
+  ...installationStructureSchema.shape,
+  ...installationDataSchema.shape,
+});
+
+export type InstallationStructure = z.output<typeof installationStructureSchema>;
+export type InstallationData = z.output<typeof installationDataSchema>;
+export type InstallationSettings = z.input<typeof installationSettingsSchema>;
+
+function isCidr(text: string): boolean {
+  const [address = "", prefix = "", ...rest] = text.split("/");
+  const bits = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
+}

@@ -1,0 +1,156 @@
+import { DataKey, Label, LabelValue, Name, VIRTUAL_NODE_TOLERATION } from "../api/keys";
+import type { ConfigMap, Namespace, RuntimeClass, Service } from "../api/kubernetes";
+import { parseArguments } from "./arguments";
+import { componentLabels, selectorLabels } from "./component-labels";
+import { DeploymentName, deployments, Port } from "./deployments";
+import {
+  type InstallationData,
+  type InstallationSettings,
+  type InstallationStructure,
+  installationSettingsSchema,
+} from "./installation-settings";
+import type { Manifest, ManifestOf } from "./manifest";
+import { clusterRoleBindings, clusterRoles, roleBindings, roles, serviceAccounts } from "./roles";
+
+/**
+ * Everything that an installation of the runtime puts into a cluster, in an order in which it can be applied.
+ *
+ * @throws InvalidObjectError when a setting is wrong
+ */
+export function installation(settings: InstallationSettings): Manifest[] {
+  const { namespace, createNamespace, ...data } = parseArguments(
+    installationSettingsSchema,
+    "Installation",
+    settings,
+  );
+  const structure = { namespace, createNamespace };
+  return [
+    ...definitions(),
+    ...foundation(structure),
+    clusterIdConfigMap(structure, data),
+    vkOptionsTemplate(structure, data),
+    ...deployments({ ...structure, ...data }),
+  ];
+}
+
+/** What no data goes into: namespace, accounts, roles, the webhook's Service and registrations, the runtime class. */
+export function foundation(structure: InstallationStructure): Manifest[] {
+  const { namespace } = structure;
+  return [
+    ...(structure.createNamespace ? [liqoNamespace(namespace)] : []),
+    ...serviceAccounts(namespace),
+    ...clusterRoles(),
+    ...clusterRoleBindings(namespace),
+    ...roles(namespace),
+    ...roleBindings(namespace),
+    webhookService(namespace),
+    runtimeClass(),
+  ];
+}
+
+function liqoNamespace(name: string): ManifestOf<Namespace> {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: componentLabels("liqo", "core") } };
+}
+
+/** Says who the cluster is; everything that needs to know finds it by its label (control plane reference 3.1). */
+export function clusterIdConfigMap(
+  { namespace }: InstallationStructure,
+  { clusterId }: Pick<InstallationData, "clusterId">,
+): ManifestOf<ConfigMap> {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name: Name.clusterIDConfigMap,
+      namespace,
+      labels: componentLabels(LabelValue.clusterIDConfigMap, "core"),
+    },
+    data: { [DataKey.clusterID]: clusterId },
+  };
+}
+
+function webhookService(namespace: string): ManifestOf<Service> {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: DeploymentName.webhook, namespace, labels: componentLabels("webhook", "webhook") },
+    spec: {
+      type: "ClusterIP",
+      selector: selectorLabels("webhook"),
+      ports: [{ name: "webhook", port: Port.webhook, targetPort: "webhook", protocol: "TCP" }],
+    },
+  };
+}
+
+/** A pod with this runtime class goes to virtual nodes, whatever its namespace's offloading says (offloading reference 1.3). */
+function runtimeClass(): ManifestOf<RuntimeClass> {
+  return {
+    apiVersion: "node.k8s.io/v1",
+    kind: "RuntimeClass",
+    metadata: { name: Name.runtimeClass, labels: componentLabels("runtime-class", "offloading") },
+    handler: Name.runtimeClass,
+    scheduling: {
+      nodeSelector: { [Label.nodeType]: LabelValue.virtualNode },
+      tolerations: [{ ...VIRTUAL_NODE_TOLERATION }],
+    },
+  };
+}
+
+/** Annotations of cloud load balancers, which mean nothing, or harm, in another cluster (offloading reference 17.3). */
+const ANNOTATIONS_NOT_REFLECTED = [
+  "cloud.google.com/neg",
+  "cloud.google.com/neg-status",
+  "kubernetes.digitalocean.com/load-balancer-id",
+  "ingress.kubernetes.io/backends",
+  "ingress.kubernetes.io/forwarding-rule",
+  "ingress.kubernetes.io/target-proxy",
+  "ingress.kubernetes.io/url-map",
+  "metallb.universe.tf/address-pool",
+  "metallb.universe.tf/ip-allocated-from-pool",
+  "metallb.universe.tf/loadBalancerIPs",
+  "loadbalancer.openstack.org/load-balancer-id",
+];
+
+/** The options that every virtual node takes unless it names others. */
+export function vkOptionsTemplate(
+  { namespace }: InstallationStructure,
+  { image, imagePullPolicy, imagePullSecrets }: InstallationData,
+): Manifest & { spec: Record<string, unknown> } {
+  const reflector = (workers: number, type?: string) => ({
+    workers,
+    ...(type === undefined ? {} : { type }),
+  });
+  return {
+    apiVersion: "offloading.liqo.io/v1beta1",
+    kind: "VkOptionsTemplate",
+    metadata: {
+      name: Name.vkOptionsTemplate,
+      namespace,
+      labels: componentLabels("virtual-kubelet", "offloading"),
+    },
+    spec: {
+      createNode: true,
+      disableNetworkCheck: false,
+      containerImage: image,
+      pullPolicy: imagePullPolicy,
+      ...(imagePullSecrets.length > 0
+        ? { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) }
+        : {}),
+      metricsEnabled: false,
+      replicas: 1,
+      extraArgs: ["--enable-apiserver-support=true"],
+      annotationsNotReflected: [...ANNOTATIONS_NOT_REFLECTED],
+      reflectorsConfig: {
+        configmap: reflector(3, "DenyList"),
+        endpointslice: reflector(10),
+        event: reflector(3, "DenyList"),
+        ingress: reflector(3, "DenyList"),
+        persistentvolumeclaim: reflector(3),
+        pod: reflector(10),
+        secret: reflector(3, "DenyList"),
+        service: reflector(3, "DenyList"),
+        serviceaccount: reflector(3),
+      },
+    },
+  };
+}

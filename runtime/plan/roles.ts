@@ -1,0 +1,131 @@
+import type { PolicyRule } from "kubernetes-types/rbac/v1";
+
+import { RoleName, WellKnownLabel } from "../api/keys";
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "../api/kubernetes";
+import { componentLabels, type Module } from "./component-labels";
+import { DeploymentName } from "./deployments";
+import type { ManifestOf } from "./manifest";
+import {
+  controllerManagerNamespaceRules,
+  controllerManagerRules,
+  remoteControlplaneRules,
+  virtualKubeletLocalRules,
+  virtualKubeletRemoteClusterwideRules,
+  virtualKubeletRemoteRules,
+} from "./rbac";
+
+const RBAC = "rbac.authorization.k8s.io";
+
+interface RoleDefinition {
+  name: string;
+  /** What the role is looked up by: consumers' roles are found by `app.kubernetes.io/name`. */
+  appName: string;
+  module: Module;
+  rules: PolicyRule[];
+  /** ServiceAccounts of the Liqo namespace that have the role. */
+  subjects: string[];
+}
+
+/** ClusterRoles and to whom the installation gives them; those without subjects are given to consumers by the controllers. */
+const clusterRoleDefinitions: readonly RoleDefinition[] = [
+  {
+    name: DeploymentName.controllerManager,
+    appName: "controller-manager",
+    module: "controller-manager",
+    rules: controllerManagerRules,
+    subjects: [DeploymentName.controllerManager],
+  },
+  {
+    name: RoleName.remoteControlPlane,
+    appName: "remote-controlplane",
+    module: "authentication",
+    rules: remoteControlplaneRules,
+    subjects: [DeploymentName.controllerManager],
+  },
+  {
+    name: RoleName.virtualKubeletLocal,
+    appName: "virtual-kubelet-local",
+    module: "offloading",
+    rules: virtualKubeletLocalRules,
+    subjects: [DeploymentName.virtualKubelet],
+  },
+  {
+    name: RoleName.virtualKubeletRemote,
+    appName: "virtual-kubelet-remote",
+    module: "offloading",
+    rules: virtualKubeletRemoteRules,
+    subjects: [],
+  },
+  {
+    name: RoleName.virtualKubeletRemoteClusterWide,
+    appName: "virtual-kubelet-remote-clusterwide",
+    module: "offloading",
+    rules: virtualKubeletRemoteClusterwideRules,
+    subjects: [],
+  },
+];
+
+/** Roles in the Liqo namespace itself. */
+const namespaceRoleDefinitions: readonly RoleDefinition[] = [
+  {
+    name: DeploymentName.controllerManager,
+    appName: "controller-manager",
+    module: "controller-manager",
+    rules: controllerManagerNamespaceRules,
+    subjects: [DeploymentName.controllerManager],
+  },
+];
+
+/** A ServiceAccount for each Deployment, of the same name. */
+export function serviceAccounts(namespace: string): ManifestOf<ServiceAccount>[] {
+  return Object.values(DeploymentName).map((name) => ({
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name, namespace, labels: componentLabels(name.replace(/^liqo-/, ""), "core") },
+  }));
+}
+
+export function clusterRoles(): ManifestOf<ClusterRole>[] {
+  return clusterRoleDefinitions.map(({ name, rules, ...role }) => ({
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRole",
+    metadata: { name, labels: labelsOf(role) },
+    rules,
+  }));
+}
+
+export function clusterRoleBindings(namespace: string): ManifestOf<ClusterRoleBinding>[] {
+  return clusterRoleDefinitions
+    .filter(({ subjects }) => subjects.length > 0)
+    .map(({ name, subjects, ...role }) => ({
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name, labels: labelsOf(role) },
+      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
+      subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
+    }));
+}
+
+export function roles(namespace: string): ManifestOf<Role>[] {
+  return namespaceRoleDefinitions.map(({ name, rules, ...role }) => ({
+    apiVersion: `${RBAC}/v1`,
+    kind: "Role",
+    metadata: { name, namespace, labels: labelsOf(role) },
+    rules,
+  }));
+}
+
+export function roleBindings(namespace: string): ManifestOf<RoleBinding>[] {
+  return namespaceRoleDefinitions.map(({ name, subjects, ...role }) => ({
+    apiVersion: `${RBAC}/v1`,
+    kind: "RoleBinding",
+    metadata: { name, namespace, labels: labelsOf(role) },
+    roleRef: { apiGroup: RBAC, kind: "Role", name },
+    subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
+  }));
+}
+
+/** The role's own name stands in `app.kubernetes.io/name`; the controllers look roles up by it (control plane reference 3.3). */
+function labelsOf({ appName, module }: Pick<RoleDefinition, "appName" | "module">): Record<string, string> {
+  return { ...componentLabels(appName, module), [WellKnownLabel.appName]: appName };
+}

@@ -1,0 +1,167 @@
+/**
+ * `npm test [-- PART-OF-A-PATH…]`: the whole suite, or the test files whose path contains one of the words. Unit tests run in one process;
+ * each file of end-to-end tests runs in its own, one after the other, with a deadline. Ends with the line `N passed, N failed`.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+
+import { z } from "zod";
+
+import { ensureTools } from "../provider/local-cluster/toolchain";
+import { toolCatalogue, type ToolName } from "../provider/local-cluster/toolchain/tool-catalogue";
+import { packageRoot } from "../runtime/api/package-root";
+
+const MINUTE = 60_000;
+const UNIT_DEADLINE = 10 * MINUTE;
+/** Of one end-to-end file: clusters made, tested and removed. */
+const END_TO_END_DEADLINE = 20 * MINUTE;
+/** How long a process that was asked to stop may take to remove its clusters. */
+const GRACE = MINUTE;
+
+interface Outcome {
+  passed: number;
+  failed: number;
+}
+
+const countsSchema = z.object({ passes: z.number(), failures: z.number(), pending: z.number() });
+
+const root = packageRoot();
+const compiled = join(root, "dist");
+/** The process that runs at the moment, to be stopped with this one. */
+let running: ChildProcess | undefined;
+
+async function runSuite(words: readonly string[]): Promise<Outcome> {
+  const total: Outcome = { passed: 0, failed: 0 };
+  const add = ({ passed, failed }: Outcome) => {
+    total.passed += passed;
+    total.failed += failed;
+  };
+  const wanted = (file: string) => words.length === 0 || words.some((word) => file.includes(word));
+  const unit = testFiles("unit").filter(wanted);
+  const endToEnd = testFiles("e2e").filter(wanted);
+
+  if (words.length === 0) {
+    add(await check("eslint", ["eslint/bin/eslint.js", "."]));
+    add(await check("prettier", ["prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."]));
+  }
+  if (unit.length > 0) add(await mocha("unit tests", unit, UNIT_DEADLINE));
+  if (endToEnd.length > 0) {
+    const tools = Object.keys(toolCatalogue).filter((name): name is ToolName =>
+      Object.hasOwn(toolCatalogue, name),
+    );
+    await ensureTools(tools, { progress: (line) => console.log(line) });
+    for (const file of endToEnd) add(await mocha(file, [file], END_TO_END_DEADLINE));
+  }
+  return total;
+}
+
+/** Compiled test files of a kind, relative to the folder of compiled files. */
+function testFiles(kind: "unit" | "e2e"): string[] {
+  const folder = join(compiled, "tests", kind);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.js"))
+    .map((file) => join("tests", kind, file))
+    .filter((file) => existsSync(join(root, file.replace(/\.js$/, ".ts")))) // left over from a source that is gone
+    .sort();
+}
+
+/** A check without tests of its own counts as one test. */
+async function check(name: string, [script = "", ...parameters]: string[]): Promise<Outcome> {
+  console.log(`\n${name}`);
+  const code = await run(join(root, "node_modules", script), parameters, 10 * MINUTE, {});
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function mocha(name: string, files: string[], deadline: number): Promise<Outcome> {
+  console.log(`\n${name}`);
+  const scratch = mkdtempSync(join(tmpdir(), "pulumi-liqo-test-"));
+  const counts = join(scratch, "counts.json");
+  try {
+    const code = await run(
+      join(root, "node_modules", "mocha", "bin", "mocha.js"),
+      [
+        "--exit",
+        "--forbid-only",
+        "--reporter",
+        join(compiled, "scripts", "test-reporter.js"),
+        ...files.map((file) => join(compiled, file)),
+      ],
+      deadline,
+      { TEST_COUNTS_FILE: counts },
+    );
+    return outcomeOf(name, counts, code);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** A process that ended without counts, or failed though no test did, counts as one failure; so do skipped tests. */
+function outcomeOf(name: string, countsFile: string, code: number): Outcome {
+  if (!existsSync(countsFile)) {
+    console.error(`${name}: ended with code ${code} before its tests did`);
+    return { passed: 0, failed: 1 };
+  }
+  const { passes, failures, pending } = countsSchema.parse(JSON.parse(readFileSync(countsFile, "utf8")));
+  if (pending > 0) console.error(`${name}: ${pending} skipped tests count as failed`);
+  if (passes + failures + pending === 0) console.error(`${name}: holds no test`);
+  const failed = failures + pending;
+  const unexplained = failed === 0 && (code !== 0 || passes === 0);
+  return { passed: passes, failed: unexplained ? 1 : failed };
+}
+
+/** Runs a script under this Node; at the deadline asks it to stop, then makes it. Gives its exit code. */
+function run(
+  script: string,
+  parameters: string[],
+  deadline: number,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ["--enable-source-maps", script, ...parameters], {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, ...environment },
+    });
+    running = child;
+    const end = setTimeout(() => {
+      console.error(`${relative(root, script)} ${parameters.at(-1) ?? ""}: no end after ${deadline / MINUTE} min`);
+      stop(child);
+    }, deadline);
+    child.on("error", (error) => console.error(error.message));
+    child.on("close", (code) => {
+      clearTimeout(end);
+      running = undefined;
+      resolve(code ?? 1);
+    });
+  });
+}
+
+function stop(child: ChildProcess): void {
+  child.kill("SIGTERM");
+  setTimeout(() => child.kill("SIGKILL"), GRACE).unref();
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    if (running !== undefined) stop(running);
+    process.exitCode = 1;
+  });
+}
+
+runSuite(process.argv.slice(2))
+  .catch((error: unknown): Outcome => {
+    console.error(error instanceof Error ? error.message : error);
+    return { passed: 0, failed: 1 };
+  })
+  .then(({ passed, failed }) => {
+    if (passed + failed === 0) console.error("no test ran: no test file has such a path");
+    if (failed > 0 || passed === 0) process.exitCode = 1;
+    console.log(`\n${passed} passed, ${failed} failed`);
+  })
+  .catch((error: unknown) => {
+    console.error(error);
+    process.exitCode = 1;
+  });
