@@ -39,7 +39,7 @@ export default tseslint.config(
   ),
   forbid(
     ["provider/**/*.ts", "components/**/*.ts"],
-    ["/runtime/(?!api|kube|identity|plan)"],
-    "the Pulumi side knows runtime/{api,kube,identity,plan}, never the runtime's controllers",
+    ["/runtime/(?!api|kube|identity|plan|image)"],
+    "the Pulumi side knows runtime/{api,kube,identity,plan,image}, never the runtime's controllers",
   ),
 );

@@ -1,0 +1,25 @@
+import { build } from "esbuild";
+
+/**
+ * The runtime as one file of JavaScript for Node 24.
+ *
+ * @param entryPoint compiled or TypeScript source of `runtime/main`
+ */
+export async function bundleRuntime(entryPoint: string): Promise<Uint8Array> {
+  const result = await build({
+    entryPoints: [entryPoint],
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "cjs",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    legalComments: "none",
+    write: false,
+    logLevel: "silent",
+  });
+  const [output] = result.outputFiles;
+  if (output === undefined) throw new Error(`bundling ${entryPoint} gave no output`);
+  return output.contents;
+}

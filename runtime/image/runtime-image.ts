@@ -1,0 +1,102 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { busyboxEntries } from "./busybox-entries";
+import { executableEntries, nameServiceEntries, programPath, type Program } from "./executable-entries";
+import { imageId, writeImageArchive, type ImageArchive, type ImageSpec } from "./image-archive";
+import { writeLayer, type Layer, type LayerEntry } from "./layer";
+import { bundleRuntime } from "./runtime-bundle";
+import { archiveFileName } from "./small-images";
+
+/** Repository of the runtime's image; the tag is a hash of what is in it. */
+export const runtimeImageRepository = "localhost/pulumi-liqo/runtime";
+
+/** What the gateway and the fabric agent call, beside Node. */
+const programs: Program[] = [
+  { name: "ip", debianPackage: "iproute2" },
+  { name: "bridge", debianPackage: "iproute2" },
+  { name: "nft", debianPackage: "nftables" },
+  { name: "wg", debianPackage: "wireguard-tools" },
+  { name: "wireguard-go", debianPackage: "wireguard-go" },
+  { name: "conntrack", debianPackage: "conntrack" },
+];
+
+export interface RuntimeImageOptions {
+  /** Where layers and archives are kept; `images` in the cache folder. */
+  folder: string;
+  /** `runtime/main` of the same build by default. */
+  entryPoint?: string;
+}
+
+/**
+ * Builds the image of the runtime from this machine's Node and network tools, and a bundle of `runtime/main.ts`. Nothing is written
+ * if the same image was built before. The command is `liqo-runtime <component>[,<component>]`.
+ *
+ * @throws naming the Debian package of a tool that is not installed
+ */
+export async function buildRuntimeImage(options: RuntimeImageOptions): Promise<ImageArchive> {
+  const layersFolder = join(options.folder, "layers");
+  const [base, bundle] = await Promise.all([
+    baseEntries().then((entries) => writeLayer(entries, layersFolder)),
+    bundleRuntime(options.entryPoint ?? require.resolve("../main")),
+  ]);
+  const application = await writeLayer(applicationEntries(bundle), layersFolder);
+  const spec = runtimeImageSpec([base, application]);
+  const archive = await writeImageArchive(spec, join(options.folder, archiveFileName(spec)));
+  removeOldArchives(options.folder, archive.file);
+  return archive;
+}
+
+function runtimeImageSpec(layers: Layer[]): ImageSpec {
+  const unnamed: ImageSpec = {
+    name: "",
+    layers,
+    entrypoint: ["/usr/local/bin/liqo-runtime"],
+    environment: { NODE_ENV: "production" },
+  };
+  return {
+    ...unnamed,
+    name: `${runtimeImageRepository}:${imageId(unnamed).slice("sha256:".length).slice(0, 12)}`,
+  };
+}
+
+async function baseEntries(): Promise<LayerEntry[]> {
+  const executables = await Promise.all([
+    executableEntries(nodePath(), "/usr/local/bin/node"),
+    ...programs.map((program) => executableEntries(programPath(program), `/usr/local/sbin/${program.name}`)),
+  ]);
+  const entries = executables.flat();
+  return [...(await busyboxEntries()), ...entries, ...nameServiceEntries(entries.map(({ path }) => path))];
+}
+
+function applicationEntries(bundle: Uint8Array): LayerEntry[] {
+  return [
+    { path: "/app/liqo-runtime.js", content: bundle },
+    { path: "/app/package.json", content: '{ "name": "pulumi-liqo", "type": "commonjs" }\n' },
+    {
+      path: "/usr/local/bin/liqo-runtime",
+      content: '#!/bin/sh\nexec /usr/local/bin/node /app/liqo-runtime.js "$@"\n',
+      mode: 0o755,
+    },
+  ];
+}
+
+/** The Node that the package brings for this platform, else the one that runs now. */
+function nodePath(): string {
+  try {
+    return require.resolve(`node-linux-${process.arch}/bin/node`);
+  } catch {
+    return process.execPath;
+  }
+}
+
+/** Keeps the five newest archives of the runtime: each change of its source makes one of a hundred megabytes. */
+function removeOldArchives(folder: string, keep: string): void {
+  const archives = readdirSync(folder)
+    .filter((name) => /^runtime-[0-9a-f]{12}\.tar$/.test(name))
+    .map((name) => join(folder, name))
+    .filter((file) => file !== keep)
+    .map((file) => ({ file, time: statSync(file).mtimeMs }))
+    .sort((a, b) => b.time - a.time);
+  for (const { file } of archives.slice(4)) rmSync(file, { force: true });
+}
