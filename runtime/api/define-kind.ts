@@ -3,6 +3,7 @@ import { z } from "zod";
 import { InvalidObjectError, isRecord, subjectOf } from "./invalid-object";
 import { type Kind, ObjectMeta } from "./meta";
 import { checkEnvelope } from "./object-envelope";
+import type { ValidationRule } from "./schema/structural";
 import { sentencesOf } from "./zod-issues";
 
 /** A column of `kubectl get`. */
@@ -46,6 +47,8 @@ export interface KindDefinition<
   /** Whether the status is written through a subresource of its own; by default where there is a status. */
   statusSubresource?: boolean;
   columns?: readonly PrinterColumn[];
+  /** Conditions on the whole object, its name included; evaluated by the API server alone. */
+  rules?: readonly ValidationRule[];
   /** Labels of the CRD object itself. */
   labels?: Readonly<Record<string, string>>;
 }

@@ -36,7 +36,7 @@ const conditions = () =>
     }),
   );
 
-const module = () =>
+const peeringModule = () =>
   z.object({
     enabled: z.boolean().describe("Whether one of the module's objects exists for this peer."),
     conditions: conditions().optional(),
@@ -61,7 +61,7 @@ export const ForeignCluster = defineKind({
       .enum(["Consumer", "Provider", "ConsumerAndProvider", "Unknown"])
       .default("Unknown")
       .describe("The role of the peer: Provider, it lends to this cluster."),
-    modules: z.object({ networking: module(), authentication: module(), offloading: module() }).optional(),
+    modules: z.object({ networking: peeringModule(), authentication: peeringModule(), offloading: peeringModule() }).optional(),
     apiServerUrl: z.string().optional(),
     foreignProxyUrl: z.string().optional(),
     tenantNamespace: z.object({ local: z.string().optional(), remote: z.string().optional() }).optional(),

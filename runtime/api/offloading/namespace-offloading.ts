@@ -4,10 +4,11 @@ import { z } from "zod";
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { embedded } from "../schema/embedded";
 import { int64, transition } from "../schema/fields";
+import { immutable } from "../schema/rules";
 
 /**
- * Source: offloading.md 2.1. The name must be `offloading`; that and the immutable fields are held by the admission webhook, as
- * upstream does, so that a manifest gets the same answer from either.
+ * Source: offloading.md 2.1 and 16.3. The name and the immutable fields are checked by the API server itself, with the sentences of upstream's
+ * admission webhook.
  */
 export const NamespaceOffloading = defineKind({
   group: "offloading.liqo.io",
@@ -18,15 +19,29 @@ export const NamespaceOffloading = defineKind({
   namespaced: true,
   summary: "Extends its namespace to other clusters; named `offloading`, one in a namespace.",
   specRequired: true,
+  rules: [
+    {
+      rule: "self.metadata.name == 'offloading'",
+      message: "NamespaceOffloading name must match offloading",
+    },
+    {
+      rule: "has(self.spec.remoteNamespaceName) == has(oldSelf.spec.remoteNamespaceName)",
+      message: "The RemoteNamespaceName value cannot be modified after creation",
+    },
+  ],
   spec: z.object({
-    namespaceMappingStrategy: z
-      .enum(["EnforceSameName", "DefaultName", "SelectedName"])
+    namespaceMappingStrategy: immutable(
+      z.enum(["EnforceSameName", "DefaultName", "SelectedName"]),
+      "The NamespaceMappingStrategy value cannot be modified after creation",
+    )
       .default("DefaultName")
       .describe(
         "Name of the remote namespace. EnforceSameName: the same. DefaultName: followed by the local cluster ID. SelectedName: remoteNamespaceName. Immutable.",
       ),
-    remoteNamespaceName: z
-      .string()
+    remoteNamespaceName: immutable(
+      z.string(),
+      "The RemoteNamespaceName value cannot be modified after creation",
+    )
       .optional()
       .describe("The remote namespace's name with the strategy SelectedName. Immutable."),
     podOffloadingStrategy: z

@@ -37,6 +37,15 @@ export const ipv4 = () =>
     .refine(isIPv4, { error: "is not an IPv4 address; write four numbers, as in 10.70.0.1" })
     .meta({ format: "ipv4" });
 
+/** A network, or nothing yet in a list whose places count. */
+export const cidrOrBlank = () =>
+  z
+    .string()
+    .refine((text) => text === "" || isCIDR(text), {
+      error: "is neither empty nor a CIDR such as 10.70.0.0/16",
+    })
+    .meta({ anyOf: [{ format: "cidr" }, { maxLength: 0 }] });
+
 function isCIDR(text: string): boolean {
   const [address = "", length = "", ...rest] = text.split("/");
   const version = isIP(address);
@@ -67,6 +76,10 @@ export const quantity = () => embedded<Quantity>("api.Quantity");
 
 /** Amounts by resource name. */
 export const resourceList = () => z.record(z.string(), quantity());
+
+/** An object whose fields another API defines. */
+export const anyObject = () =>
+  z.record(z.string(), z.unknown()).meta({ "x-kubernetes-preserve-unknown-fields": true });
 
 /** A reference within the same namespace. */
 export const localObjectReference = () =>

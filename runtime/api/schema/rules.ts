@@ -16,7 +16,7 @@ export function immutable<S extends z.ZodType>(schema: S, message: string): S {
  */
 export function validated<S extends z.ZodType>(
   schema: S,
-  rule: ValidationRule & { holds(value: z.output<S>): boolean },
+  rule: ValidationRule & { holds: (value: z.output<S>) => boolean },
 ): S {
   const { holds, ...cel } = rule;
   return withRule(schema.refine(holds, { error: cel.message }), cel);

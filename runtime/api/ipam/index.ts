@@ -1,0 +1,2 @@
+export { IP } from "./ip";
+export { Network } from "./network";

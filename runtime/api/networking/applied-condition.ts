@@ -1,0 +1,14 @@
+import { z } from "zod";
+
+import { time } from "../schema/fields";
+
+/** What became of a configuration on each host that applies it. Source: networking.md 4.4. */
+export const appliedConditions = () =>
+  z.array(
+    z.object({
+      host: z.string().describe("The agent: a pod's name, or a node's."),
+      type: z.enum(["Applied", "Error"]),
+      status: z.enum(["True", "False", "Unknown"]),
+      lastTransitionTime: time().optional(),
+    }),
+  );

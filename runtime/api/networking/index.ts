@@ -1,0 +1,13 @@
+export { Configuration } from "./configuration";
+export { Connection } from "./connection";
+export { FirewallConfiguration } from "./firewall-configuration";
+export { GatewayClient } from "./gateway-client";
+export { GatewayServer } from "./gateway-server";
+export { GeneveTunnel } from "./geneve-tunnel";
+export { InternalFabric } from "./internal-fabric";
+export { InternalNode } from "./internal-node";
+export { PublicKey } from "./public-key";
+export { RouteConfiguration } from "./route-configuration";
+export { WgGatewayClient } from "./wg-gateway-client";
+export { WgGatewayServer } from "./wg-gateway-server";
+export { WgGatewayClientTemplate, WgGatewayServerTemplate } from "./wg-gateway-templates";
