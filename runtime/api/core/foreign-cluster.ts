@@ -61,7 +61,9 @@ export const ForeignCluster = defineKind({
       .enum(["Consumer", "Provider", "ConsumerAndProvider", "Unknown"])
       .default("Unknown")
       .describe("The role of the peer: Provider, it lends to this cluster."),
-    modules: z.object({ networking: peeringModule(), authentication: peeringModule(), offloading: peeringModule() }).optional(),
+    modules: z
+      .object({ networking: peeringModule(), authentication: peeringModule(), offloading: peeringModule() })
+      .optional(),
     apiServerUrl: z.string().optional(),
     foreignProxyUrl: z.string().optional(),
     tenantNamespace: z.object({ local: z.string().optional(), remote: z.string().optional() }).optional(),
