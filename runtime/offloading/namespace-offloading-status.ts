@@ -1,0 +1,113 @@
+import { ConditionReason } from "../api";
+
+export type MappingPhase = "Accepted" | "CreationLoopBackOff" | "Terminating";
+
+export type OffloadingPhase =
+  "Ready" | "NoClusterSelected" | "InProgress" | "SomeFailed" | "AllFailed" | "Terminating";
+
+/** What one NamespaceMap says of a namespace. */
+export interface RemoteNamespace {
+  /** The namespace is in the map's desired mapping. */
+  requested: boolean;
+  /** Phase that the provider reports; absent while it reports none. */
+  phase?: MappingPhase;
+}
+
+export interface RemoteNamespaceCondition {
+  type: "OffloadingRequired" | "Ready";
+  status: "True" | "False";
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+type Finding = Required<Pick<RemoteNamespaceCondition, "type" | "status" | "reason" | "message">>;
+
+/**
+ * The conditions of one remote namespace. An entry is replaced only where its status or reason differs, so that an unchanged
+ * state gives an equal list.
+ *
+ * @see offloading reference 4.2
+ */
+export function remoteNamespaceConditions(
+  previous: readonly RemoteNamespaceCondition[] | undefined,
+  remote: RemoteNamespace,
+  now: string,
+): RemoteNamespaceCondition[] {
+  return findings(remote).map((finding) => {
+    const before = previous?.find((condition) => condition.type === finding.type);
+    const same = before?.status === finding.status && before.reason === finding.reason;
+    return same ? before : { ...finding, lastTransitionTime: now };
+  });
+}
+
+function findings({ requested, phase }: RemoteNamespace): Finding[] {
+  const required: Finding = requested
+    ? {
+        type: "OffloadingRequired",
+        status: "True",
+        reason: ConditionReason.clusterSelected,
+        message: "The remote cluster has been selected through the ClusterSelector field",
+      }
+    : {
+        type: "OffloadingRequired",
+        status: "False",
+        reason: ConditionReason.clusterNotSelected,
+        message: "The remote cluster has not been selected through the ClusterSelector field",
+      };
+  return requested || phase !== undefined ? [required, readiness(phase)] : [required];
+}
+
+function readiness(phase: MappingPhase | undefined): Finding {
+  switch (phase) {
+    case "Accepted":
+      return {
+        type: "Ready",
+        status: "True",
+        reason: ConditionReason.namespaceCreated,
+        message: "Namespace correctly offloaded to the remote cluster",
+      };
+    case "CreationLoopBackOff":
+      return {
+        type: "Ready",
+        status: "False",
+        reason: ConditionReason.namespaceCreationLoopBackOff,
+        message: "Some problems occurred during remote namespace creation",
+      };
+    case "Terminating":
+      return {
+        type: "Ready",
+        status: "False",
+        reason: ConditionReason.namespaceTerminating,
+        message: "The remote namespace is being deleted",
+      };
+    case undefined:
+      return {
+        type: "Ready",
+        status: "False",
+        reason: ConditionReason.namespaceCreating,
+        message: "The remote namespace is being created",
+      };
+  }
+}
+
+/**
+ * The phase of the whole. Only requested namespaces count: one that is on its way out says nothing of those that are wanted.
+ *
+ * @param remotes one entry a NamespaceMap
+ * @param waiting clusters that are selected but have no NamespaceMap yet
+ */
+export function offloadingPhase(
+  remotes: readonly RemoteNamespace[],
+  { deleting, waiting = 0 }: { deleting: boolean; waiting?: number },
+): OffloadingPhase {
+  if (deleting) return "Terminating";
+  const requested = remotes.filter((remote) => remote.requested);
+  const wanted = requested.length + waiting;
+  const ready = requested.filter((remote) => remote.phase === "Accepted").length;
+  const failed = requested.filter((remote) => remote.phase === "CreationLoopBackOff").length;
+  if (wanted === 0) return "NoClusterSelected";
+  if (ready === wanted) return "Ready";
+  if (failed === wanted) return "AllFailed";
+  return failed > 0 ? "SomeFailed" : "InProgress";
+}

@@ -1,0 +1,43 @@
+import { defaultRemoteNamespaceName } from "../api";
+
+export interface NamespaceMapping {
+  namespaceMappingStrategy?: string;
+  /** Used with `SelectedName` only. */
+  remoteNamespaceName?: string;
+}
+
+/**
+ * Name of the provider's namespace for a namespace of the consumer. A strategy that is not known counts as `DefaultName`.
+ *
+ * @throws Error when the strategy is `SelectedName` and no name is given
+ * @see offloading reference 4.1
+ */
+export function remoteNamespaceName(namespace: string, mapping: NamespaceMapping, consumer: string): string {
+  switch (mapping.namespaceMappingStrategy) {
+    case "EnforceSameName":
+      return namespace;
+    case "SelectedName":
+      if (mapping.remoteNamespaceName) return mapping.remoteNamespaceName;
+      throw new Error(
+        `spec.remoteNamespaceName is empty, and the strategy SelectedName needs it; delete the NamespaceOffloading and create it with a name`,
+      );
+    default:
+      return defaultRemoteNamespaceName(namespace, consumer);
+  }
+}
+
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/**
+ * What keeps a name from being a namespace's, with the way out; undefined when nothing does. Long namespaces with long cluster IDs pass the
+ * 63 characters that a namespace may have.
+ */
+export function invalidRemoteNamespaceName(name: string): string | undefined {
+  if (name.length > 63) {
+    return `the remote namespace would be named ${JSON.stringify(name)}, which has ${name.length} characters, and a namespace may have 63: use the strategy SelectedName with a shorter remoteNamespaceName`;
+  }
+  if (!NAMESPACE.test(name)) {
+    return `remoteNamespaceName ${JSON.stringify(name)} is no name for a namespace: use lower-case letters, digits and dashes`;
+  }
+  return undefined;
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+
+import {
+  offloadingPhase,
+  type OffloadingPhase,
+  type RemoteNamespace,
+  remoteNamespaceConditions,
+} from "../../../runtime/offloading/namespace-offloading-status";
+
+const wanted = (phase?: RemoteNamespace["phase"]): RemoteNamespace => ({
+  requested: true,
+  ...(phase === undefined ? {} : { phase }),
+});
+const unwanted = (phase?: RemoteNamespace["phase"]): RemoteNamespace => ({
+  ...wanted(phase),
+  requested: false,
+});
+
+describe("the phase of an offloading", () => {
+  const table: [remotes: RemoteNamespace[], waiting: number, deleting: boolean, phase: OffloadingPhase][] = [
+    [[], 0, false, "NoClusterSelected"],
+    [[unwanted()], 0, false, "NoClusterSelected"],
+    [[], 1, false, "InProgress"],
+    [[wanted()], 0, false, "InProgress"],
+    [[wanted("Accepted")], 0, false, "Ready"],
+    [[wanted("Accepted"), unwanted()], 0, false, "Ready"],
+    [[wanted("Accepted"), unwanted("Terminating")], 0, false, "Ready"],
+    [[wanted("Accepted"), unwanted("Accepted")], 0, false, "Ready"],
+    [[wanted("Accepted")], 1, false, "InProgress"],
+    [[wanted("Accepted"), wanted()], 0, false, "InProgress"],
+    [[wanted("CreationLoopBackOff")], 0, false, "AllFailed"],
+    [[wanted("CreationLoopBackOff"), wanted("CreationLoopBackOff")], 0, false, "AllFailed"],
+    [[wanted("Accepted"), wanted("CreationLoopBackOff")], 0, false, "SomeFailed"],
+    [[wanted("CreationLoopBackOff"), wanted()], 0, false, "SomeFailed"],
+    [[wanted("Terminating")], 0, false, "InProgress"],
+    [[wanted("Accepted")], 0, true, "Terminating"],
+    [[], 0, true, "Terminating"],
+  ];
+  for (const [remotes, waiting, deleting, phase] of table) {
+    it(`is ${phase} for ${JSON.stringify(remotes)}, ${waiting} waiting${deleting ? ", deleting" : ""}`, () => {
+      assert.equal(offloadingPhase(remotes, { deleting, waiting }), phase);
+    });
+  }
+});
+
+describe("the conditions of a remote namespace", () => {
+  const now = "2026-03-01T10:00:00Z";
+  const table: [RemoteNamespace, string[]][] = [
+    [unwanted(), ["OffloadingRequired=False ClusterNotSelected"]],
+    [wanted(), ["OffloadingRequired=True ClusterSelected", "Ready=False Creating"]],
+    [wanted("Accepted"), ["OffloadingRequired=True ClusterSelected", "Ready=True NamespaceCreated"]],
+    [
+      wanted("CreationLoopBackOff"),
+      ["OffloadingRequired=True ClusterSelected", "Ready=False CreationLoopBackOff"],
+    ],
+    [unwanted("Terminating"), ["OffloadingRequired=False ClusterNotSelected", "Ready=False Terminating"]],
+    [unwanted("Accepted"), ["OffloadingRequired=False ClusterNotSelected", "Ready=True NamespaceCreated"]],
+  ];
+  for (const [remote, expected] of table) {
+    it(`are ${expected.join(", ")} for ${JSON.stringify(remote)}`, () => {
+      const conditions = remoteNamespaceConditions(undefined, remote, now);
+      assert.deepEqual(
+        conditions.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
+        expected,
+      );
+      assert.ok(conditions.every((condition) => condition.lastTransitionTime === now && condition.message));
+    });
+  }
+
+  it("keep their time, and even an old message, while status and reason stay", () => {
+    const before = remoteNamespaceConditions(undefined, wanted("Accepted"), now).map((condition) => ({
+      ...condition,
+      message: "as an older version put it",
+    }));
+    assert.deepEqual(remoteNamespaceConditions(before, wanted("Accepted"), "2026-03-01T11:00:00Z"), before);
+  });
+
+  it("change only where something differs", () => {
+    const before = remoteNamespaceConditions(undefined, wanted(), now);
+    const later = "2026-03-01T11:00:00Z";
+    const after = remoteNamespaceConditions(before, wanted("Accepted"), later);
+    assert.deepEqual(
+      after.map((condition) => condition.lastTransitionTime),
+      [now, later],
+    );
+  });
+});
