@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import type { PodStatus } from "kubernetes-types/core/v1";
+
+import { ipTranslation, sameIp } from "../../../runtime/virtual-kubelet/pods/ip-translation";
+import { localStatus, type StatusContext } from "../../../runtime/virtual-kubelet/pods/local-status";
+import { statusPatch } from "../../../runtime/virtual-kubelet/pods/status-patch";
+import { isUrgent } from "../../../runtime/virtual-kubelet/pods/status-urgency";
+
+const now = "2026-03-04T05:06:07Z";
+const context = (changes: Partial<StatusContext> = {}): StatusContext => ({
+  nodeIp: "10.200.0.5",
+  translateIp: ipTranslation([{ original: "10.244.0.0/16", remapped: "10.71.0.0/16" }]),
+  reflectIps: true,
+  restartOffset: 0,
+  unavailable: false,
+  now,
+  ...changes,
+});
+const container = (restartCount: number) => ({
+  name: "app",
+  ready: true,
+  restartCount,
+  image: "app:1",
+  imageID: "sha",
+  state: { running: { startedAt: now } },
+});
+const remote: PodStatus = {
+  phase: "Running",
+  hostIP: "172.18.0.3",
+  hostIPs: [{ ip: "172.18.0.3" }],
+  podIP: "10.244.3.17",
+  podIPs: [{ ip: "10.244.3.17" }, { ip: "fd00::17" }],
+  qosClass: "Burstable",
+  startTime: now,
+  conditions: [{ type: "Ready", status: "True", lastTransitionTime: now }],
+  containerStatuses: [container(1)],
+  resourceClaimStatuses: [{ name: "gpu", resourceClaimName: "theirs" }],
+};
+
+describe("localStatus", () => {
+  it("is the remote status with addresses as they are reachable from here", () => {
+    assert.deepEqual(localStatus(remote, { qosClass: "BestEffort" }, context()), {
+      phase: "Running",
+      hostIP: "10.200.0.5",
+      hostIPs: [{ ip: "10.200.0.5" }],
+      podIP: "10.71.3.17",
+      podIPs: [{ ip: "10.71.3.17" }],
+      qosClass: "BestEffort",
+      startTime: now,
+      conditions: remote.conditions,
+      containerStatuses: [container(1)],
+    });
+  });
+
+  it("adds the restarts of earlier remote pods", () => {
+    const status = localStatus(remote, undefined, context({ restartOffset: 2 }));
+    assert.deepEqual(status.containerStatuses, [container(3)]);
+  });
+
+  it("shows no address where none is reachable", () => {
+    const status = localStatus(remote, undefined, context({ reflectIps: false }));
+    assert.equal(status.podIP, undefined);
+    assert.equal(status.podIPs, undefined);
+  });
+
+  it("keeps the conditions and fields that belong to the local pod", () => {
+    const disruption = { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" };
+    const current = {
+      conditions: [disruption, { type: "Initialized", status: "True" }],
+      observedGeneration: 3,
+    };
+    const status = localStatus(
+      {
+        ...remote,
+        conditions: [
+          { type: "Ready", status: "True", observedGeneration: 9 } as { type: string; status: string },
+        ],
+      },
+      current,
+      context(),
+    );
+    assert.deepEqual(status.conditions, [{ type: "Ready", status: "True" }, disruption]);
+    assert.equal((status as { observedGeneration?: number }).observedGeneration, 3);
+  });
+
+  it("is not ready on a virtual node that is not, since when it first was not", () => {
+    const unavailable = context({ unavailable: true });
+    const first = localStatus(remote, undefined, unavailable);
+    const ready = first.conditions?.find(({ type }) => type === "Ready");
+    assert.equal(ready?.status, "False");
+    assert.equal(ready?.lastTransitionTime, now);
+    const second = localStatus(remote, first, { ...unavailable, now: "2026-03-04T06:00:00Z" });
+    assert.deepEqual(second, first);
+  });
+});
+
+describe("statusPatch", () => {
+  const status = localStatus(remote, undefined, context());
+
+  it("is nothing for equal statuses", () =>
+    assert.equal(statusPatch(structuredClone(status), status), undefined));
+
+  it("takes what is missing and what is empty for the same", () => {
+    assert.equal(statusPatch({ phase: "Pending", podIPs: [], message: "" }, { phase: "Pending" }), undefined);
+  });
+
+  it("replaces lists that would be merged", () => {
+    const moved = localStatus({ ...remote, podIP: "10.244.9.9" }, undefined, context());
+    assert.deepEqual(statusPatch(status, moved), {
+      podIP: "10.71.9.9",
+      podIPs: [{ ip: "10.71.9.9" }, { $patch: "replace" }],
+    });
+  });
+
+  it("removes what is gone", () => {
+    assert.deepEqual(
+      statusPatch(
+        { phase: "Pending", reason: "OffloadingBackOff", conditions: [{ type: "Old", status: "True" }] },
+        { phase: "Pending" },
+      ),
+      { reason: null, conditions: [{ type: "Old", $patch: "delete" }] },
+    );
+  });
+
+  it("sends only the conditions that differ", () => {
+    const before = {
+      conditions: [
+        { type: "Ready", status: "False", reason: "Starting", message: "m", lastTransitionTime: "t0" },
+        { type: "Initialized", status: "True", lastTransitionTime: "t0" },
+      ],
+    };
+    const after = {
+      conditions: [
+        { type: "Ready", status: "True", lastTransitionTime: "t1" },
+        { type: "Initialized", status: "True", lastTransitionTime: "t0" },
+      ],
+    };
+    assert.deepEqual(statusPatch(before, after), {
+      conditions: [{ type: "Ready", status: "True", lastTransitionTime: "t1", reason: null, message: null }],
+    });
+  });
+});
+
+describe("isUrgent", () => {
+  const waiting = (reason: string): PodStatus => ({
+    phase: "Pending",
+    containerStatuses: [{ ...container(0), ready: false, state: { waiting: { reason } } }],
+  });
+  const cases: [what: string, current: PodStatus | undefined, desired: PodStatus, urgent: boolean][] = [
+    [
+      "a pod that was scheduled",
+      { phase: "Pending" },
+      { phase: "Pending", conditions: [{ type: "PodScheduled", status: "True" }] },
+      false,
+    ],
+    ["containers being created", undefined, waiting("ContainerCreating"), false],
+    ["an image that cannot be pulled", waiting("ContainerCreating"), waiting("ErrImagePull"), true],
+    ["the same trouble as before", waiting("ErrImagePull"), waiting("ErrImagePull"), false],
+    [
+      "a pod that fits on no node",
+      { phase: "Pending" },
+      {
+        phase: "Pending",
+        conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/1" }],
+      },
+      true,
+    ],
+    ["a start", { phase: "Pending" }, { phase: "Running" }, true],
+    ["anything about a running pod", { phase: "Running" }, { phase: "Running", podIP: "10.0.0.1" }, true],
+    ["an end", { phase: "Running" }, { phase: "Failed" }, true],
+  ];
+  for (const [what, current, desired, urgent] of cases) {
+    it(`is ${urgent} for ${what}`, () => assert.equal(isUrgent(current, desired), urgent));
+  }
+});
+
+describe("without networking", () => {
+  it("addresses stay as they are", () => {
+    assert.equal(localStatus(remote, undefined, context({ translateIp: sameIp })).podIP, "10.244.3.17");
+  });
+});

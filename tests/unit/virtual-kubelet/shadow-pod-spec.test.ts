@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import type { PodSpec } from "kubernetes-types/core/v1";
+
+import { shadowPodSpec, type SpecContext } from "../../../runtime/virtual-kubelet/pods/shadow-pod-spec";
+
+const home = { host: "kubernetes.default", port: "6443", addresses: ["10.80.0.1"] };
+const context = (changes: Partial<SpecContext> = {}): SpecContext => ({
+  consumerId: "rome",
+  apiServer: "disabled",
+  ...changes,
+});
+const shadow = (
+  spec: Partial<PodSpec>,
+  changes: Partial<SpecContext> = {},
+  annotations?: Record<string, string>,
+): PodSpec =>
+  shadowPodSpec(
+    {
+      name: "web-0",
+      annotations,
+      spec: { containers: [{ name: "app", image: "app" }], ...spec },
+      remoteLabels: { app: "web" },
+    },
+    context(changes),
+  );
+
+const apiAccess = {
+  name: "kube-api-access-x2k9p",
+  projected: {
+    defaultMode: 420,
+    sources: [
+      { serviceAccountToken: { path: "token", expirationSeconds: 3607 } },
+      { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
+    ],
+  },
+};
+
+describe("shadowPodSpec", () => {
+  it("copies what means the same at the provider and drops what places the pod here", () => {
+    const copied: Partial<PodSpec> = {
+      activeDeadlineSeconds: 60,
+      dnsPolicy: "ClusterFirst",
+      enableServiceLinks: false,
+      hostname: "web",
+      imagePullSecrets: [{ name: "registry" }],
+      initContainers: [{ name: "init", image: "init" }],
+      restartPolicy: "OnFailure",
+      securityContext: { runAsUser: 7 },
+      subdomain: "sub",
+      terminationGracePeriodSeconds: 5,
+      volumes: [{ name: "data", emptyDir: {} }],
+    };
+    const dropped: Partial<PodSpec> = {
+      affinity: { podAffinity: {} },
+      hostNetwork: true,
+      nodeName: "milan",
+      nodeSelector: { zone: "a" },
+      overhead: { cpu: "1" },
+      preemptionPolicy: "Never",
+      priority: 7,
+      priorityClassName: "high",
+      schedulerName: "other",
+      schedulingGates: [{ name: "gate" }],
+      serviceAccountName: "robot",
+    };
+    assert.deepEqual(shadow({ ...copied, ...dropped }), {
+      ...copied,
+      containers: [{ name: "app", image: "app" }],
+      automountServiceAccountToken: false,
+      hostIPC: false,
+      hostNetwork: false,
+      hostPID: false,
+    });
+  });
+
+  it("does not carry the toleration of virtual nodes on", () => {
+    const { tolerations } = shadow(
+      {
+        tolerations: [
+          { key: "virtual-node.liqo.io/not-allowed", operator: "Exists", effect: "NoExecute" },
+          { key: "gpu", operator: "Exists" },
+        ],
+      },
+      { offloadingPatch: { tolerations: [{ key: "spot", operator: "Exists" }] } },
+    );
+    assert.deepEqual(tolerations, [
+      { key: "gpu", operator: "Exists" },
+      { key: "spot", operator: "Exists" },
+    ]);
+  });
+
+  it("applies the virtual node's patch", () => {
+    const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [] };
+    const spec = shadow({}, { offloadingPatch: { nodeSelector: { zone: "b" }, affinity: { nodeAffinity } } });
+    assert.deepEqual(spec.nodeSelector, { zone: "b" });
+    assert.deepEqual(spec.affinity, { nodeAffinity });
+  });
+
+  it("drops claims of dynamic resources, which exist only at home", () => {
+    const { containers } = shadow({
+      containers: [{ name: "app", resources: { claims: [{ name: "gpu" }], requests: { cpu: "1" } } }],
+    });
+    assert.deepEqual(containers[0]?.resources, { requests: { cpu: "1" } });
+  });
+
+  const classes: [
+    annotation: string | undefined,
+    own: string | undefined,
+    patch: string | undefined,
+    expected?: string,
+  ][] = [
+    ["gvisor", "kata", "runc", "gvisor"],
+    [undefined, "kata", "runc", "kata"],
+    [undefined, "liqo", "runc", "runc"],
+    [undefined, "liqo", "liqo", undefined],
+    [undefined, undefined, undefined, undefined],
+  ];
+  for (const [annotation, own, imposed, expected] of classes) {
+    it(`runs with class ${expected} for annotation ${annotation}, own ${own}, imposed ${imposed}`, () => {
+      const spec = shadow(
+        { runtimeClassName: own },
+        { offloadingPatch: { runtimeClassName: imposed } },
+        annotation === undefined ? undefined : { "liqo.io/remote-runtime-class-name": annotation },
+      );
+      assert.equal(spec.runtimeClassName, expected);
+    });
+  }
+
+  describe("with the consumer's API server", () => {
+    it("takes tokens from the pod's Secret and the CA from the reflected map", () => {
+      const { volumes } = shadow({ volumes: [apiAccess] }, { apiServer: home });
+      assert.deepEqual(volumes?.[0]?.projected, {
+        defaultMode: 420,
+        sources: [
+          {
+            secret: { name: "web-0-token", items: [{ key: "kube-api-access-x2k9p-3c469e", path: "token" }] },
+          },
+          { configMap: { name: "kube-root-ca.crt.rome", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+          apiAccess.projected.sources[2],
+        ],
+      });
+    });
+
+    it("tells every container where it is", () => {
+      const spec = shadow(
+        {
+          containers: [
+            {
+              name: "app",
+              env: [
+                { name: "ACCOUNT", valueFrom: { fieldRef: { fieldPath: "spec.serviceAccountName" } } },
+                { name: "A", value: "b" },
+              ],
+            },
+          ],
+          initContainers: [{ name: "init" }],
+          hostAliases: [{ ip: "10.0.0.7", hostnames: ["db"] }],
+          serviceAccountName: "robot",
+        },
+        { apiServer: home },
+      );
+      const env = [
+        { name: "KUBERNETES_SERVICE_HOST", value: "kubernetes.default" },
+        { name: "KUBERNETES_SERVICE_PORT", value: "6443" },
+        { name: "KUBERNETES_PORT", value: "tcp://kubernetes.default:6443" },
+        { name: "KUBERNETES_PORT_6443_TCP", value: "tcp://kubernetes.default:6443" },
+        { name: "KUBERNETES_PORT_6443_TCP_PROTO", value: "tcp" },
+        { name: "KUBERNETES_PORT_6443_TCP_ADDR", value: "kubernetes.default" },
+        { name: "KUBERNETES_PORT_6443_TCP_PORT", value: "6443" },
+      ];
+      assert.deepEqual(spec.containers[0]?.env, [
+        { name: "ACCOUNT", value: "robot" },
+        { name: "A", value: "b" },
+        ...env,
+      ]);
+      assert.deepEqual(spec.initContainers?.[0]?.env, env);
+      assert.deepEqual(spec.hostAliases, [
+        { ip: "10.0.0.7", hostnames: ["db"] },
+        { ip: "10.80.0.1", hostnames: ["kubernetes.default", "kubernetes.default.svc"] },
+      ]);
+      assert.equal(spec.serviceAccountName, undefined);
+    });
+
+    it("gives an annotated pod the provider's API server instead", () => {
+      const annotations = {
+        "liqo.io/api-server-support": "remote",
+        "liqo.io/remote-service-account-name": "guest",
+      };
+      const spec = shadow(
+        { volumes: [apiAccess], serviceAccountName: "robot" },
+        { apiServer: home },
+        annotations,
+      );
+      assert.equal(spec.serviceAccountName, "guest");
+      assert.equal(spec.automountServiceAccountToken, true);
+      assert.deepEqual(spec.volumes, [apiAccess]);
+      assert.equal(spec.containers[0]?.env, undefined);
+    });
+
+    it("gives an annotated pod none", () => {
+      const spec = shadow(
+        { volumes: [apiAccess] },
+        { apiServer: home },
+        { "liqo.io/api-server-support": "disabled" },
+      );
+      assert.deepEqual(
+        spec.volumes?.[0]?.projected?.sources?.map((source) => Object.keys(source)[0]),
+        ["configMap", "downwardAPI"],
+      );
+      assert.equal(spec.containers[0]?.env, undefined);
+      assert.equal(spec.hostAliases, undefined);
+    });
+  });
+});
