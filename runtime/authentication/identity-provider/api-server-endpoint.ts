@@ -1,0 +1,70 @@
+import type { Node } from "../../api";
+
+/** How consumers are told to reach this cluster's API server. */
+export interface EndpointOptions {
+  /** `--api-server-address-override`: URL, or host with port; empty for the address of a control-plane node. */
+  addressOverride: string;
+  /** `--ca-override`: base64 of a PEM bundle; empty for the CA that this process itself uses. */
+  caOverride: string;
+  /** `--trusted-ca`: a public authority signed the certificate, so that no CA is handed out. */
+  trustedCa: boolean;
+}
+
+/** Labels of control-plane nodes, of which the first with any node counts. */
+export const controlPlaneNodeLabels = [
+  "node-role.kubernetes.io/control-plane",
+  "node-role.kubernetes.io/master",
+  "node-role.kubernetes.io/controlplane",
+] as const;
+
+const addressTypes = ["ExternalDNS", "ExternalIP", "InternalDNS", "InternalIP", "Hostname"];
+
+/**
+ * URL of this cluster's API server for consumers (control plane reference 7.1).
+ *
+ * @throws Error when there is neither an override nor a control-plane node, as on managed clusters.
+ */
+export function apiServerUrl(addressOverride: string, nodes: readonly Node[]): string {
+  if (addressOverride !== "") {
+    return addressOverride.startsWith("https://") ? addressOverride : `https://${addressOverride}`;
+  }
+  const members =
+    controlPlaneNodeLabels
+      .map((label) => nodes.filter(({ metadata }) => metadata.labels?.[label] !== undefined))
+      .find((found) => found.length > 0) ?? [];
+  for (const type of addressTypes) {
+    for (const node of members) {
+      const found = node.status?.addresses?.find((address) => address.type === type);
+      if (found !== undefined) return `https://${bracketed(found.address)}:6443`;
+    }
+  }
+  throw new Error(
+    "no control-plane node with an address is visible, as on managed clusters; set --api-server-address-override to the API server's URL",
+  );
+}
+
+function bracketed(address: string): string {
+  return address.includes(":") ? `[${address}]` : address;
+}
+
+/**
+ * CA bundle for consumers, as base64 of PEM; undefined when a public authority is trusted.
+ *
+ * @param ownCa PEM that this process itself trusts for the API server.
+ */
+export function caBundle(
+  options: Pick<EndpointOptions, "caOverride" | "trustedCa">,
+  ownCa: string | undefined,
+): string | undefined {
+  const bundle =
+    options.caOverride !== ""
+      ? Buffer.from(options.caOverride, "base64")
+      : options.trustedCa
+        ? undefined
+        : Buffer.from(ownCa ?? "");
+  if (bundle === undefined) return undefined;
+  let end = bundle.length;
+  // Overrides made by other tools may carry zero bytes of padding at the end.
+  while (end > 0 && bundle[end - 1] === 0) end--;
+  return end === 0 ? undefined : bundle.subarray(0, end).toString("base64");
+}

@@ -1,0 +1,127 @@
+import { Annotation, ConditionReason, type ResourceSlice, type StorageClass, type Tenant } from "../api";
+import { type Finding, mergeConditions } from "../kube/conditions";
+import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./default-class";
+
+type Status = NonNullable<ResourceSlice["status"]>;
+type Condition = NonNullable<Status["conditions"]>[number];
+type AuthParams = NonNullable<Status["authParams"]>;
+
+/** How far the provider has come with a slice's credentials. */
+export type SliceAuthentication =
+  | { outcome: "accepted"; authParams: AuthParams }
+  | { outcome: "denied" }
+  /** The certificate is being signed: what stood there stays. */
+  | { outcome: "pending" };
+
+export interface SliceFacts {
+  authentication: SliceAuthentication;
+  /** Undefined where the slice was refused before its resources were looked at. */
+  resources?: {
+    tenantCondition: Tenant["spec"]["tenantCondition"];
+    storageClasses: readonly StorageClass[];
+    defaultClass: DefaultClassOptions;
+  };
+}
+
+const accepted = {
+  Authentication: {
+    type: "Authentication",
+    status: "Accepted",
+    reason: ConditionReason.sliceAuthenticationAccepted,
+    message: "ResourceSlice authentication accepted",
+  },
+  Resources: {
+    type: "Resources",
+    status: "Accepted",
+    reason: ConditionReason.sliceResourcesAccepted,
+    message: "ResourceSlice resources accepted",
+  },
+} as const;
+
+const denied = {
+  Authentication: {
+    type: "Authentication",
+    status: "Denied",
+    reason: ConditionReason.sliceAuthenticationDenied,
+    message: "ResourceSlice authentication denied",
+  },
+  Resources: {
+    type: "Resources",
+    status: "Denied",
+    reason: ConditionReason.sliceResourcesDenied,
+    message: "ResourceSlice resources denied",
+  },
+} as const;
+
+const classDisabled = {
+  type: "Resources",
+  status: "Denied",
+  reason: ConditionReason.defaultClassDisabled,
+  message: "The default resource slice class is disabled on this provider",
+} as const;
+
+/** The status of a provider's copy of a slice (control plane reference 6.7, 9.1, 10.2). Equal facts give an equal status. */
+export function sliceStatus(slice: ResourceSlice, facts: SliceFacts, now: string): Status {
+  const previous = slice.status ?? {};
+  const findings: Finding<Condition>[] = [];
+  const owned: Condition["type"][] = [];
+  let { authParams } = previous;
+  if (facts.authentication.outcome !== "pending") {
+    owned.push("Authentication");
+    findings.push((facts.authentication.outcome === "accepted" ? accepted : denied).Authentication);
+    if (facts.authentication.outcome === "accepted") authParams = facts.authentication.authParams;
+  }
+  const resources = facts.resources === undefined ? {} : resourcesOf(slice, facts.resources);
+  if (resources.finding !== undefined) {
+    owned.push("Resources");
+    findings.push(resources.finding);
+  }
+  const conditions = mergeConditions(previous.conditions, owned, findings, now);
+  return {
+    ...previous,
+    ...resources.grant,
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...(authParams === undefined ? {} : { authParams }),
+  };
+}
+
+function resourcesOf(
+  slice: ResourceSlice,
+  { tenantCondition, storageClasses, defaultClass }: NonNullable<SliceFacts["resources"]>,
+): { finding?: Finding<Condition>; grant?: Grant } {
+  switch (tenantCondition) {
+    case "Drained":
+      return { finding: denied.Resources };
+    case "Cordoned":
+      return hasResources(slice) ? {} : { finding: denied.Resources };
+    case "Active":
+      // Other classes are the business of a controller of the provider's own.
+      if (!isDefaultClass(slice.spec.class)) return {};
+      if (!defaultClass.enabled) return { finding: classDisabled };
+      return {
+        finding: accepted.Resources,
+        grant: grantDefaultClass(slice.spec.resources, defaultClass, storageClasses),
+      };
+  }
+}
+
+function hasResources(slice: ResourceSlice): boolean {
+  return slice.status?.conditions?.some(({ type }) => type === "Resources") === true;
+}
+
+/** Whether both halves of a slice are accepted. */
+export function isAccepted(slice: ResourceSlice, type: Condition["type"]): boolean {
+  return (
+    slice.status?.conditions?.some(
+      (condition) => condition.type === type && condition.status === "Accepted",
+    ) === true
+  );
+}
+
+/** Whether a provider's copy is cordoned, by itself or with its Tenant (control plane reference 9.2). */
+export function isCordoned(slice: ResourceSlice): boolean {
+  return [Annotation.cordon, Annotation.cordonTenant].some((key) => {
+    const value = slice.metadata.annotations?.[key];
+    return value !== undefined && !["false", "False", "0"].includes(value);
+  });
+}

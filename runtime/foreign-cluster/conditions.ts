@@ -1,0 +1,11 @@
+import type { ForeignCluster } from "../api";
+import type { Finding as FindingOf } from "../kube/conditions";
+
+type Status = NonNullable<ForeignCluster["status"]>;
+
+export type Condition = NonNullable<Status["conditions"]>[number];
+export type ConditionType = Condition["type"];
+export type ConditionStatus = Condition["status"];
+
+/** A condition of a ForeignCluster as it follows from the facts. All have a reason and a message. */
+export type Finding = FindingOf<Condition> & { reason: string; message: string };

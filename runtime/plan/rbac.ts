@@ -1,0 +1,156 @@
+import type { PolicyRule } from "kubernetes-types/rbac/v1";
+import { Name, RoleName } from "../api";
+
+/**
+ * Who may do what: the rules of each role, one list a role. The installation makes the ClusterRoles, Roles and bindings of them.
+ *
+ * Source: control plane reference 3.3, 3.4 and 15.3, offloading reference 3.
+ */
+
+const read = ["get", "list", "watch"];
+const write = ["create", "delete", "get", "list", "patch", "update", "watch"];
+const writeAll = [...write, "deletecollection"];
+
+const rule = (
+  apiGroup: string,
+  resources: string[],
+  verbs: string[],
+  resourceNames?: string[],
+): PolicyRule => ({
+  apiGroups: [apiGroup],
+  resources,
+  verbs,
+  ...(resourceNames === undefined ? {} : { resourceNames }),
+});
+
+/** What a consumer's control plane may do in its tenant namespace (`liqo-remote-controlplane`). Peers of other make rely on it. */
+export const remoteControlplaneRules: PolicyRule[] = [
+  rule(
+    "authentication.liqo.io",
+    ["renews", "renews/status", "resourceslices", "resourceslices/status"],
+    writeAll,
+  ),
+  rule("offloading.liqo.io", ["namespacemaps", "namespacemaps/status"], writeAll),
+];
+
+/** What a consumer's virtual nodes may do in each namespace offloaded to here (`liqo-virtual-kubelet-remote`). */
+export const virtualKubeletRemoteRules: PolicyRule[] = [
+  rule("", ["configmaps", "events", "persistentvolumeclaims", "secrets", "services"], write),
+  rule("", ["pods"], read),
+  rule("", ["pods/attach", "pods/exec"], ["create"]),
+  rule("", ["pods/log"], ["get", "list"]),
+  rule("", ["pods/portforward"], ["create", "get"]),
+  rule("metrics.k8s.io", ["pods"], read),
+  rule("networking.k8s.io", ["ingresses"], write),
+  rule("offloading.liqo.io", ["shadowendpointslices", "shadowpods"], write),
+];
+
+/** What a consumer may do beyond its namespaces: read the metrics of its own pods (`liqo-virtual-kubelet-remote-clusterwide`). */
+export const virtualKubeletRemoteClusterwideRules: PolicyRule[] = [
+  rule("metrics.liqo.io", ["scrape/metrics"], read),
+];
+
+/** What the virtual kubelet may do in its own cluster (`liqo-virtual-kubelet-local`). */
+export const virtualKubeletLocalRules: PolicyRule[] = [
+  rule("", ["configmaps", "namespaces", "services", "services/status"], read),
+  rule("", ["secrets"], [...read, "create", "patch", "update"]),
+  rule("", ["nodes", "nodes/status"], write),
+  rule("", ["persistentvolumeclaims", "persistentvolumes", "events", "pods/status"], write),
+  rule("", ["pods"], [...read, "delete", "patch", "update"]),
+  rule("", ["pods/eviction", "serviceaccounts/token"], ["create"]),
+  rule("storage.k8s.io", ["storageclasses"], read),
+  rule("networking.k8s.io", ["ingresses"], read),
+  rule("discovery.k8s.io", ["endpointslices"], read),
+  rule("offloading.liqo.io", ["namespacemaps", "virtualnodes"], read),
+  rule("core.liqo.io", ["foreignclusters", "foreignclusters/status"], read),
+  rule("ipam.liqo.io", ["ips"], read),
+  rule("coordination.k8s.io", ["leases"], ["create", "delete", "get", "list", "patch", "update", "watch"]),
+  rule("certificates.k8s.io", ["certificatesigningrequests"], [...read, "create"]),
+];
+
+/** Authentication in the controller manager: tenants, identities, slices, certificates, the roles that it hands out. */
+export const authenticationRules: PolicyRule[] = [
+  // Tenant namespaces have any name, so that no Role in a namespace can cover the secrets in them.
+  rule("", ["secrets"], [...read, "create", "delete", "patch", "update"]),
+  rule("", ["namespaces"], [...read, "create"]),
+  rule("", ["nodes"], read),
+  rule("storage.k8s.io", ["storageclasses"], read),
+  rule("authentication.liqo.io", ["identities", "renews"], [...read, "create", "delete", "patch", "update"]),
+  rule("authentication.liqo.io", ["resourceslices"], [...read, "delete", "patch", "update"]),
+  rule("authentication.liqo.io", ["tenants"], [...read, "patch", "update"]),
+  rule(
+    "authentication.liqo.io",
+    ["identities/status", "renews/status", "resourceslices/status", "tenants/status"],
+    ["get", "patch", "update"],
+  ),
+  // Owner references that block the owner's deletion need this on the owner.
+  rule(
+    "authentication.liqo.io",
+    ["identities/finalizers", "resourceslices/finalizers", "tenants/finalizers"],
+    ["update"],
+  ),
+  rule("offloading.liqo.io", ["quotas", "virtualnodes"], [...read, "create", "patch", "update"]),
+  rule("offloading.liqo.io", ["namespacemaps"], [...read, "delete"]),
+  rule("certificates.k8s.io", ["certificatesigningrequests"], [...read, "create"]),
+  rule("certificates.k8s.io", ["certificatesigningrequests/approval"], ["update"]),
+  rule(
+    "certificates.k8s.io",
+    ["signers"],
+    ["approve"],
+    ["kubernetes.io/kube-apiserver-client", "kubernetes.io/kubelet-serving"],
+  ),
+  rule("rbac.authorization.k8s.io", ["clusterroles"], read),
+  rule(
+    "rbac.authorization.k8s.io",
+    ["clusterroles"],
+    ["bind"],
+    [RoleName.remoteControlPlane, RoleName.virtualKubeletRemoteClusterWide],
+  ),
+  rule("rbac.authorization.k8s.io", ["clusterrolebindings", "rolebindings"], write),
+];
+
+/** Authentication against an EKS provider, which maps IAM users in a ConfigMap: a Role in the namespace `kube-system`. */
+export const awsAuthRules: PolicyRule[] = [
+  rule("", ["configmaps"], ["get", "patch", "update"], ["aws-auth"]),
+];
+
+/** The replicator in the controller manager. */
+export const replicationRules: PolicyRule[] = [
+  rule("", ["secrets"], [...read, "patch", "update"]),
+  rule("core.liqo.io", ["foreignclusters"], read),
+  rule("authentication.liqo.io", ["renews", "resourceslices"], [...read, "patch", "update"]),
+  rule("authentication.liqo.io", ["renews/status", "resourceslices/status"], ["get", "patch", "update"]),
+  rule("offloading.liqo.io", ["namespacemaps"], [...read, "patch", "update"]),
+  rule("offloading.liqo.io", ["namespacemaps/status"], ["get", "patch", "update"]),
+];
+
+/** The ForeignCluster controller in the controller manager. */
+export const foreignClusterRules: PolicyRule[] = [
+  rule("", ["nodes", "secrets"], read),
+  rule("apps", ["deployments"], read),
+  rule("authentication.liqo.io", ["identities", "tenants"], read),
+  rule("core.liqo.io", ["foreignclusters"], [...read, "create", "patch", "update"]),
+  rule("core.liqo.io", ["foreignclusters/status"], ["get", "patch", "update"]),
+  rule("networking.liqo.io", ["configurations", "connections", "gatewayclients", "gatewayservers"], read),
+  rule("offloading.liqo.io", ["virtualnodes"], read),
+];
+
+/** What the frame of the controller manager itself needs: events, and the lease of the leader. */
+export const controllerManagerFrameRules: PolicyRule[] = [
+  rule("", ["events"], ["create", "patch"]),
+  rule("events.k8s.io", ["events"], ["create", "patch"]),
+];
+
+/** In the Liqo namespace only: the cluster ID, the trust root, the leader's lease. */
+export const controllerManagerNamespaceRules: PolicyRule[] = [
+  rule("", ["configmaps"], read, [Name.clusterIDConfigMap, Name.kubeRootCA]),
+  rule("coordination.k8s.io", ["leases"], ["create", "get", "list", "patch", "update", "watch"]),
+];
+
+/** The controller manager without offloading and networking, which have lists of their own. */
+export const controllerManagerRules: PolicyRule[] = [
+  ...controllerManagerFrameRules,
+  ...authenticationRules,
+  ...replicationRules,
+  ...foreignClusterRules,
+];

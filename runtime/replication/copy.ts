@@ -1,0 +1,59 @@
+import { Label, LabelValue, type DesiredMeta, type KubeObject } from "../api";
+
+/** An object of a replicated kind, seen as what is copied: the spec towards the peer, the status back. */
+export interface Replicable extends KubeObject {
+  spec: unknown;
+  status?: unknown;
+}
+
+/** Which clusters a copy connects. */
+export interface Route {
+  /** Cluster ID of the source's side. */
+  localClusterId: string;
+  /** Cluster ID of the copy's side. */
+  remoteClusterId: string;
+  /** Where the copies are at the peer. */
+  remoteNamespace: string;
+}
+
+/**
+ * Metadata of the copy of a source (control plane reference 11.4): the source's labels and annotations plus where it comes from; no
+ * owners, no finalizers. Peers select on exactly these labels.
+ */
+export function copyMetadata(source: Replicable, route: Route): DesiredMeta {
+  const { [Label.replicationOwnership]: _ownership, ...labels } = source.metadata.labels ?? {};
+  return {
+    name: source.metadata.name,
+    namespace: route.remoteNamespace,
+    labels: {
+      ...labels,
+      [Label.replication]: LabelValue.false,
+      [Label.replicated]: LabelValue.true,
+      [Label.replicationOrigin]: route.localClusterId,
+      [Label.remoteClusterID]: route.localClusterId,
+    },
+    ...(source.metadata.annotations === undefined ? {} : { annotations: { ...source.metadata.annotations } }),
+  };
+}
+
+/** Selects all copies that come from a cluster. */
+export function copySelector(localClusterId: string): string {
+  return `${Label.replicationOrigin}=${localClusterId},${Label.replicated}=${LabelValue.true}`;
+}
+
+/** Whether an object asks to be copied to a peer. */
+export function isSource(object: KubeObject, remoteClusterId?: string): boolean {
+  const labels = object.metadata.labels ?? {};
+  const destination = labels[Label.replicationDestination];
+  return (
+    labels[Label.replication] === LabelValue.true &&
+    destination !== undefined &&
+    (remoteClusterId === undefined || destination === remoteClusterId)
+  );
+}
+
+/** Whether an object is a copy that a peer made here. */
+export function isCopy(object: KubeObject): boolean {
+  const labels = object.metadata.labels ?? {};
+  return labels[Label.replicated] === LabelValue.true && labels[Label.replicationOrigin] !== undefined;
+}

@@ -1,0 +1,53 @@
+import { Finalizer } from "../api";
+import type { Replicable } from "./copy";
+import { sameContent } from "./same-content";
+
+/** What there is of one name, on both sides. */
+export interface Observed {
+  source: Replicable | undefined;
+  /** "unknown" while the peer's objects have not been listed. */
+  copy: Replicable | undefined | "unknown";
+  /** The operator has declared the peer dead: nothing is asked of it. */
+  peerDead: boolean;
+  /** Whether the copy already holds what the peer makes of this spec, though it reads differently (defaults of another version). */
+  specSettled: boolean;
+}
+
+/** What to do, in this order. */
+export interface Decision {
+  /** Hold the source until its copy is gone. */
+  addFinalizer: boolean;
+  /** "delete-unseen": the copy may or may not be there; ask. "wait": nothing until the peer's objects are listed. */
+  copy: "keep" | "create" | "update" | "delete" | "delete-unseen" | "wait";
+  /** Take the copy's status over into the source. */
+  pullStatus: boolean;
+  /** Let the source go. */
+  removeFinalizer: boolean;
+}
+
+const nothing: Decision = { addFinalizer: false, copy: "keep", pullStatus: false, removeFinalizer: false };
+
+/** What one name of a replicated kind needs (control plane reference 11.4, 11.6). The source is one of this peer. */
+export function decide({ source, copy, peerDead, specSettled }: Observed): Decision {
+  if (source === undefined) return orphan(copy, peerDead);
+  const held = source.metadata.finalizers?.includes(Finalizer.replicatedResource) === true;
+  if (source.metadata.deletionTimestamp) {
+    if (peerDead || copy === undefined) return { ...nothing, removeFinalizer: held };
+    if (copy === "unknown") return { ...nothing, copy: "delete-unseen" };
+    return { ...nothing, copy: copy.metadata.deletionTimestamp ? "keep" : "delete" };
+  }
+  const live = { ...nothing, addFinalizer: !held };
+  if (peerDead || copy === "unknown") return { ...live, copy: "wait" };
+  if (copy === undefined) return { ...live, copy: "create" };
+  if (copy.metadata.deletionTimestamp) return live;
+  return {
+    ...live,
+    copy: specSettled || sameContent(source.spec, copy.spec) ? "keep" : "update",
+    pullStatus: !sameContent(source.status, copy.status),
+  };
+}
+
+function orphan(copy: Observed["copy"], peerDead: boolean): Decision {
+  const present = copy !== undefined && copy !== "unknown" && !copy.metadata.deletionTimestamp;
+  return present && !peerDead ? { ...nothing, copy: "delete" } : nothing;
+}

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  copyMetadata,
+  copySelector,
+  isCopy,
+  isSource,
+  type Replicable,
+} from "../../../runtime/replication/copy";
+import { sameContent } from "../../../runtime/replication/same-content";
+
+const route = { localClusterId: "rome", remoteClusterId: "milan", remoteNamespace: "guests-of-milan" };
+
+describe("the copy of a replicated object", () => {
+  const source: Replicable = {
+    apiVersion: "authentication.liqo.io/v1beta1",
+    kind: "ResourceSlice",
+    metadata: {
+      name: "pool",
+      namespace: "liqo-tenant-milan",
+      uid: "0b0e6c3e-1111-4222-8333-444455556666",
+      resourceVersion: "17",
+      finalizers: ["crdreplicator.liqo.io/resource"],
+      ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "y" }],
+      labels: {
+        "liqo.io/replication": "true",
+        "liqo.io/remoteID": "milan",
+        "liqo.io/remote-cluster-id": "milan",
+        "liqo.io/ownership": "Shared",
+        team: "blue",
+      },
+      annotations: { "liqo.io/create-virtual-node": "true" },
+    },
+    spec: {},
+  };
+
+  it("says where it comes from and keeps nothing that is bound to the source's cluster", () => {
+    assert.deepEqual(copyMetadata(source, route), {
+      name: "pool",
+      namespace: "guests-of-milan",
+      labels: {
+        "liqo.io/replication": "false",
+        "liqo.io/replicated": "true",
+        "liqo.io/originID": "rome",
+        "liqo.io/remote-cluster-id": "rome",
+        "liqo.io/remoteID": "milan",
+        team: "blue",
+      },
+      annotations: { "liqo.io/create-virtual-node": "true" },
+    });
+  });
+
+  it("is found by its labels at the peer, and is no source there", () => {
+    assert.equal(copySelector("rome"), "liqo.io/originID=rome,liqo.io/replicated=true");
+    const copy = {
+      ...source,
+      metadata: { ...source.metadata, ...copyMetadata(source, route), name: "pool" },
+    };
+    assert.equal(isCopy(copy), true);
+    assert.equal(isSource(copy), false);
+    assert.equal(isSource(source, "milan"), true);
+    assert.equal(isSource(source, "turin"), false);
+    assert.equal(isCopy(source), false);
+  });
+});
+
+describe("sameContent", () => {
+  it("takes absent, null and empty for the same", () => {
+    assert.ok(sameContent(undefined, {}));
+    assert.ok(sameContent({ a: { b: [] }, c: null }, { d: "" }));
+    assert.ok(sameContent({ a: 1, b: undefined }, { a: 1 }));
+  });
+
+  it("tells apart what differs", () => {
+    assert.ok(!sameContent({ a: false }, {}));
+    assert.ok(!sameContent({ a: 0 }, {}));
+    assert.ok(!sameContent({ a: "1" }, { a: 1 }));
+    assert.ok(!sameContent({ a: ["x", ""] }, { a: ["x"] }));
+  });
+
+  it("does not depend on the order of fields", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        assert.ok(sameContent(value, Object.fromEntries(Object.entries(value).reverse())));
+      }),
+    );
+  });
+});
