@@ -1,8 +1,9 @@
 import { z } from "zod";
 
 import { InvalidObjectError, isRecord, subjectOf } from "./invalid-object";
-import { type Kind, ObjectMeta } from "./meta";
+import type { Kind, ObjectMeta } from "./meta";
 import { checkEnvelope } from "./object-envelope";
+import { objectMeta } from "./schema/object-meta";
 import type { ValidationRule } from "./schema/structural";
 import { sentencesOf } from "./zod-issues";
 
@@ -39,11 +40,11 @@ export interface KindDefinition<
   namespaced: boolean;
   /** What an object of this kind is: the CRD's description and the start of its reference page. */
   summary: string;
-  /** Absent when nothing in it is required: the API server then stores `{}`. */
-  spec: Spec;
+  /** Made when it is first needed: a process that never parses pays nothing for it. */
+  spec: () => Spec;
   /** Whether an object without a spec is refused even though an empty one is accepted. */
   specRequired?: boolean;
-  status?: Status;
+  status?: () => Status;
   /** Whether the status is written through a subresource of its own; by default where there is a status. */
   statusSubresource?: boolean;
   columns?: readonly PrinterColumn[];
@@ -75,7 +76,9 @@ export interface OwnKind<T extends OwnObject<string, string, unknown, unknown>> 
 export type KindObject<K> = K extends Kind<infer T> ? T : never;
 
 /** The fields of a kind's spec as a person may write them: what has a default may be left out. */
-export type SpecInput<K> = K extends { readonly specSchema: infer Spec } ? z.input<Spec> : never;
+export type SpecInput<K> = K extends { readonly specSchema: infer Spec extends z.ZodType }
+  ? z.input<Spec>
+  : never;
 
 /**
  * Describes a kind once; the constant and the type share its name.
@@ -99,13 +102,16 @@ export function defineKind<
   const { group, version, kind, plural, namespaced, spec, status } = definition;
   const apiVersion = `${group}/${version}` as const;
   const envelope = { apiVersion, kind };
-  const manifest = z.object({
-    apiVersion: z.literal(apiVersion),
-    kind: z.literal(kind),
-    metadata: ObjectMeta,
-    spec: z.preprocess((value) => value ?? {}, spec),
-    ...(status === undefined ? {} : { status: status.optional() }),
-  });
+  const specSchema = once(spec);
+  const manifest = once(() =>
+    z.object({
+      apiVersion: z.literal(apiVersion),
+      kind: z.literal(kind),
+      metadata: objectMeta(),
+      spec: z.preprocess((value) => value ?? {}, specSchema()),
+      ...(status === undefined ? {} : { status: status().optional() }),
+    }),
+  );
 
   return Object.freeze({
     group,
@@ -115,9 +121,11 @@ export function defineKind<
     plural,
     namespaced,
     definition,
-    specSchema: spec,
+    get specSchema(): Spec {
+      return specSchema();
+    },
     parse(value: unknown): T {
-      const result = manifest.safeParse(checkEnvelope(envelope, value));
+      const result = manifest().safeParse(checkEnvelope(envelope, value));
       if (result.success) return asObject<T>(result.data);
       throw new InvalidObjectError(subjectOf(kind, value), sentencesOf(result.error, value), {
         cause: result.error,
@@ -129,7 +137,7 @@ export function defineKind<
       return asObject<T>(object);
     },
     parseSpec(value: unknown): z.output<Spec> {
-      const result = spec.safeParse(value);
+      const result = specSchema().safeParse(value);
       if (result.success) return result.data;
       const issues = sentencesOf(result.error, value).map((issue) =>
         isRecord(value) ? `spec.${issue}` : issue,
@@ -145,4 +153,9 @@ export function defineKind<
  */
 function asObject<T>(checked: unknown): T {
   return checked as T;
+}
+
+function once<V>(make: () => V): () => V {
+  let made: { value: V } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

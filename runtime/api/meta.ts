@@ -1,36 +1,14 @@
-import { z } from "zod";
-
 /** A pointer from a dependent to its owner (Kubernetes garbage collection). */
-export const OwnerReference = z.object({
-  apiVersion: z.string().min(1),
-  kind: z.string().min(1),
-  name: z.string().min(1),
-  uid: z.string().min(1),
-  controller: z.boolean().optional(),
-  blockOwnerDeletion: z.boolean().optional(),
-});
-export type OwnerReference = z.infer<typeof OwnerReference>;
-
-const stringMap = z.record(z.string(), z.string());
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
 
 /** Metadata of an object that exists: it has a name. Times are RFC 3339 strings. */
-export const ObjectMeta = z.object({
-  name: z.string().min(1),
-  namespace: z.string().optional(),
-  generateName: z.string().optional(),
-  uid: z.string().optional(),
-  resourceVersion: z.string().optional(),
-  generation: z.number().int().optional(),
-  creationTimestamp: z.string().nullish(),
-  deletionTimestamp: z.string().nullish(),
-  deletionGracePeriodSeconds: z.number().int().nullish(),
-  labels: stringMap.optional(),
-  annotations: stringMap.optional(),
-  finalizers: z.array(z.string()).optional(),
-  ownerReferences: z.array(OwnerReference).optional(),
-  managedFields: z.array(z.record(z.string(), z.unknown())).optional(),
-});
-
 export interface ObjectMeta {
   name: string;
   /** Absent on cluster-scoped objects. */

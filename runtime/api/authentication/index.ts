@@ -1,4 +1,4 @@
-export { AuthParams } from "./auth-params";
+export type { AuthParams } from "./auth-params";
 export { Identity } from "./identity";
 export { Renew } from "./renew";
 export { ResourceSlice } from "./resource-slice";

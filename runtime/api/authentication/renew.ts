@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { bytes, clusterID, localObjectReference } from "../schema/fields";
-import { AuthParams } from "./auth-params";
+import { authParams } from "./auth-params";
 
 /** Source: control-plane.md 2.6. */
 export const Renew = defineKind({
@@ -13,14 +13,15 @@ export const Renew = defineKind({
   namespaced: true,
   summary:
     "Carries renewed certificates of a control-plane Identity from the provider to the consumer, in its status.",
-  spec: z.object({
-    consumerClusterID: clusterID().optional(),
-    publicKey: bytes().optional(),
-    csr: bytes().optional(),
-    identityType: z.string().optional().describe("Type of the Identity that is renewed."),
-    resourceSliceRef: localObjectReference().optional(),
-  }),
-  status: z.object({ authParams: AuthParams.optional() }),
+  spec: () =>
+    z.object({
+      consumerClusterID: clusterID().optional(),
+      publicKey: bytes().optional(),
+      csr: bytes().optional(),
+      identityType: z.string().optional().describe("Type of the Identity that is renewed."),
+      resourceSliceRef: localObjectReference().optional(),
+    }),
+  status: () => z.object({ authParams: authParams().optional() }),
   columns: [AGE],
 });
 export type Renew = KindObject<typeof Renew>;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { ingressClasses, loadBalancerClasses, storageClasses } from "../schema/classes";
 import { bytes, clusterID, resourceList, stringMap, transition } from "../schema/fields";
-import { AuthParams } from "./auth-params";
+import { authParams } from "./auth-params";
 
 /** Source: control-plane.md 2.5. */
 export const ResourceSlice = defineKind({
@@ -15,35 +15,37 @@ export const ResourceSlice = defineKind({
   namespaced: true,
   summary:
     "Resources that a consumer asks of a provider; made on the consumer, copied to the provider, whose answer is the status.",
-  spec: z.object({
-    consumerClusterID: clusterID().optional().describe("Filled by the consumer when absent."),
-    providerClusterID: clusterID().optional().describe("Filled from the namespace when absent."),
-    resources: resourceList()
-      .optional()
-      .describe("Amounts asked for, by resource name; the provider's defaults for the rest."),
-    class: z.string().optional().describe("Who grants at the provider; empty and `default` are built in."),
-    csr: bytes()
-      .optional()
-      .describe("Certificate request of this slice's identity, PEM; filled by the consumer when absent."),
-  }),
-  status: z.object({
-    conditions: z
-      .array(
-        z.object({
-          type: z.enum(["Authentication", "Resources"]),
-          status: z.enum(["Accepted", "Denied"]),
-          ...transition(),
-        }),
-      )
-      .optional(),
-    resources: resourceList().optional().describe("Amounts granted."),
-    authParams: AuthParams.optional(),
-    storageClasses: storageClasses().optional(),
-    ingressClasses: ingressClasses().optional(),
-    loadBalancerClasses: loadBalancerClasses().optional(),
-    nodeLabels: stringMap().optional().describe("Labels for the virtual node."),
-    nodeSelector: stringMap().optional().describe("Nodes of the provider that pods of this slice go to."),
-  }),
+  spec: () =>
+    z.object({
+      consumerClusterID: clusterID().optional().describe("Filled by the consumer when absent."),
+      providerClusterID: clusterID().optional().describe("Filled from the namespace when absent."),
+      resources: resourceList()
+        .optional()
+        .describe("Amounts asked for, by resource name; the provider's defaults for the rest."),
+      class: z.string().optional().describe("Who grants at the provider; empty and `default` are built in."),
+      csr: bytes()
+        .optional()
+        .describe("Certificate request of this slice's identity, PEM; filled by the consumer when absent."),
+    }),
+  status: () =>
+    z.object({
+      conditions: z
+        .array(
+          z.object({
+            type: z.enum(["Authentication", "Resources"]),
+            status: z.enum(["Accepted", "Denied"]),
+            ...transition(),
+          }),
+        )
+        .optional(),
+      resources: resourceList().optional().describe("Amounts granted."),
+      authParams: authParams().optional(),
+      storageClasses: storageClasses().optional(),
+      ingressClasses: ingressClasses().optional(),
+      loadBalancerClasses: loadBalancerClasses().optional(),
+      nodeLabels: stringMap().optional().describe("Labels for the virtual node."),
+      nodeSelector: stringMap().optional().describe("Nodes of the provider that pods of this slice go to."),
+    }),
   columns: [
     { name: "Authentication", jsonPath: '.status.conditions[?(@.type=="Authentication")].status' },
     { name: "Resources", jsonPath: '.status.conditions[?(@.type=="Resources")].status' },

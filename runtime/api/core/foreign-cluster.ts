@@ -52,23 +52,25 @@ export const ForeignCluster = defineKind({
   namespaced: false,
   summary:
     "A peer and the state of the peering with it; made and kept by the controllers, named after the peer's cluster ID.",
-  spec: z.object({
-    clusterID: immutable(clusterID(), "ClusterID field is immutable"),
-  }),
-  status: z.object({
-    observedGeneration: int64().optional(),
-    role: z
-      .enum(["Consumer", "Provider", "ConsumerAndProvider", "Unknown"])
-      .default("Unknown")
-      .describe("The role of the peer: Provider, it lends to this cluster."),
-    modules: z
-      .object({ networking: peeringModule(), authentication: peeringModule(), offloading: peeringModule() })
-      .optional(),
-    apiServerUrl: z.string().optional(),
-    foreignProxyUrl: z.string().optional(),
-    tenantNamespace: z.object({ local: z.string().optional(), remote: z.string().optional() }).optional(),
-    conditions: conditions().optional(),
-  }),
+  spec: () =>
+    z.object({
+      clusterID: immutable(clusterID(), "ClusterID field is immutable"),
+    }),
+  status: () =>
+    z.object({
+      observedGeneration: int64().optional(),
+      role: z
+        .enum(["Consumer", "Provider", "ConsumerAndProvider", "Unknown"])
+        .default("Unknown")
+        .describe("The role of the peer: Provider, it lends to this cluster."),
+      modules: z
+        .object({ networking: peeringModule(), authentication: peeringModule(), offloading: peeringModule() })
+        .optional(),
+      apiServerUrl: z.string().optional(),
+      foreignProxyUrl: z.string().optional(),
+      tenantNamespace: z.object({ local: z.string().optional(), remote: z.string().optional() }).optional(),
+      conditions: conditions().optional(),
+    }),
   columns: [
     { name: "Role", jsonPath: ".status.role" },
     { name: "ClusterID", jsonPath: ".spec.clusterID", priority: 1 },

@@ -14,31 +14,33 @@ export const IP = defineKind({
   plural: "ips",
   namespaced: true,
   summary: "An address that peers can reach, through an address of the external CIDR that stands for it.",
-  spec: z.object({
-    ip: immutable(ipv4(), "ip is immutable; make a new IP").describe("The address in this cluster."),
-    networkRef: objectReference()
-      .optional()
-      .describe("Network to take the address from; the cluster's external CIDR when absent."),
-    serviceTemplate: z
-      .object({
-        metadata: templateMetadata().optional(),
-        spec: embedded<core.ServiceSpec>("core.ServiceSpec").optional(),
-      })
-      .optional()
-      .describe("Service to make for the address, with the name of the IP."),
-    masquerade: z
-      .boolean()
-      .optional()
-      .describe("Whether traffic to the address leaves with the node's address."),
-  }),
-  status: z.object({
-    ip: immutable(ipv4(), "ip is immutable once it was given")
-      .optional()
-      .describe("The address under which peers reach it."),
-    cidr: immutable(cidr(), "cidr is immutable once it was given")
-      .optional()
-      .describe("The network it was taken from."),
-  }),
+  spec: () =>
+    z.object({
+      ip: immutable(ipv4(), "ip is immutable; make a new IP").describe("The address in this cluster."),
+      networkRef: objectReference()
+        .optional()
+        .describe("Network to take the address from; the cluster's external CIDR when absent."),
+      serviceTemplate: z
+        .object({
+          metadata: templateMetadata().optional(),
+          spec: embedded<core.ServiceSpec>("core.ServiceSpec").optional(),
+        })
+        .optional()
+        .describe("Service to make for the address, with the name of the IP."),
+      masquerade: z
+        .boolean()
+        .optional()
+        .describe("Whether traffic to the address leaves with the node's address."),
+    }),
+  status: () =>
+    z.object({
+      ip: immutable(ipv4(), "ip is immutable once it was given")
+        .optional()
+        .describe("The address under which peers reach it."),
+      cidr: immutable(cidr(), "cidr is immutable once it was given")
+        .optional()
+        .describe("The network it was taken from."),
+    }),
   columns: [
     { name: "Local IP", jsonPath: ".spec.ip" },
     { name: "Remapped IP", jsonPath: ".status.ip" },

@@ -26,29 +26,31 @@ export const Configuration = defineKind({
   shortNames: ["conf"],
   namespaced: true,
   summary: "The networks of a peer as the peer knows them, and in the status as this cluster reaches them.",
-  spec: z.object({
-    local: clusterCIDRs()
-      .optional()
-      .describe("This cluster's networks; filled by the controller when absent."),
-    remote: clusterCIDRs().optional().describe("The peer's networks."),
-  }),
-  status: z.object({
-    conditions: z
-      .array(standardCondition())
-      .optional()
-      .describe("NetworkCIDRsConfigured: every network of the peer has its place here."),
-    remote: z
-      .object({
-        cidr: z
-          .object({
-            pod: z.array(cidrOrBlank()).optional(),
-            external: z.array(cidrOrBlank()).optional(),
-          })
-          .optional(),
-      })
-      .optional()
-      .describe("The peer's networks as this cluster reaches them, in the order of the spec."),
-  }),
+  spec: () =>
+    z.object({
+      local: clusterCIDRs()
+        .optional()
+        .describe("This cluster's networks; filled by the controller when absent."),
+      remote: clusterCIDRs().optional().describe("The peer's networks."),
+    }),
+  status: () =>
+    z.object({
+      conditions: z
+        .array(standardCondition())
+        .optional()
+        .describe("NetworkCIDRsConfigured: every network of the peer has its place here."),
+      remote: z
+        .object({
+          cidr: z
+            .object({
+              pod: z.array(cidrOrBlank()).optional(),
+              external: z.array(cidrOrBlank()).optional(),
+            })
+            .optional(),
+        })
+        .optional()
+        .describe("The peer's networks as this cluster reaches them, in the order of the spec."),
+    }),
   columns: [
     // The trailing space is upstream's; scripts cut the output by column name.
     { name: "Desired Pod CIDR ", jsonPath: ".spec.remote.cidr.pod" },

@@ -12,19 +12,21 @@ export const Connection = defineKind({
   shortNames: ["conn"],
   namespaced: true,
   summary: "Whether the tunnel to a peer carries packets; made and kept by the gateway.",
-  spec: z.object({
-    type: z.enum(["Server", "Client"]).describe("Which end of the tunnel this cluster is."),
-    gatewayRef: objectReference(),
-  }),
-  status: z.object({
-    value: z.string().optional().describe("Connected, Connecting or Error."),
-    latency: z
-      .object({
-        value: z.string().optional().describe("With its unit, as in `12ms`."),
-        timestamp: time().optional(),
-      })
-      .optional(),
-  }),
+  spec: () =>
+    z.object({
+      type: z.enum(["Server", "Client"]).describe("Which end of the tunnel this cluster is."),
+      gatewayRef: objectReference(),
+    }),
+  status: () =>
+    z.object({
+      value: z.string().optional().describe("Connected, Connecting or Error."),
+      latency: z
+        .object({
+          value: z.string().optional().describe("With its unit, as in `12ms`."),
+          timestamp: time().optional(),
+        })
+        .optional(),
+    }),
   columns: [
     { name: "Type", jsonPath: ".spec.type" },
     { name: "Status", jsonPath: ".status.value" },

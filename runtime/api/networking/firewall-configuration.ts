@@ -72,14 +72,15 @@ export const FirewallConfiguration = defineKind({
   shortNames: ["fw", "fwconfig", "fwcfg"],
   namespaced: true,
   summary: "An nftables table, for the agents that its labels choose.",
-  spec: z.object({
-    table: z.object({
-      name: z.string(),
-      family: z.enum(["INET", "IPV4", "IPV6", "ARP", "NETDEV", "BRIDGE"]),
-      chains: z.array(chain()).optional(),
+  spec: () =>
+    z.object({
+      table: z.object({
+        name: z.string(),
+        family: z.enum(["INET", "IPV4", "IPV6", "ARP", "NETDEV", "BRIDGE"]),
+        chains: z.array(chain()).optional(),
+      }),
     }),
-  }),
-  status: z.object({ conditions: appliedConditions().optional() }),
+  status: () => z.object({ conditions: appliedConditions().optional() }),
   columns: [AGE],
 });
 export type FirewallConfiguration = KindObject<typeof FirewallConfiguration>;

@@ -13,19 +13,21 @@ export const GatewayClient = defineKind({
   shortNames: ["gwc", "gwclient"],
   namespaced: true,
   summary: "The end of a tunnel that connects to a peer.",
-  spec: z.object({
-    clientTemplateRef: objectReference().optional().describe("Template that the gateway is made from."),
-    mtu: z.int().optional().describe("Bytes; the same on both ends."),
-    endpoint: endpointStatus().optional().describe("Where the peer's server is reached."),
-    secretRef: localObjectReference()
-      .optional()
-      .describe("Secret with the WireGuard keys; made when absent."),
-  }),
-  status: z.object({
-    clientRef: objectReference().optional().describe("The object made from the template."),
-    secretRef: objectReference().optional(),
-    internalEndpoint: internalEndpoint().optional(),
-  }),
+  spec: () =>
+    z.object({
+      clientTemplateRef: objectReference().optional().describe("Template that the gateway is made from."),
+      mtu: z.int().optional().describe("Bytes; the same on both ends."),
+      endpoint: endpointStatus().optional().describe("Where the peer's server is reached."),
+      secretRef: localObjectReference()
+        .optional()
+        .describe("Secret with the WireGuard keys; made when absent."),
+    }),
+  status: () =>
+    z.object({
+      clientRef: objectReference().optional().describe("The object made from the template."),
+      secretRef: objectReference().optional(),
+      internalEndpoint: internalEndpoint().optional(),
+    }),
   columns: [
     { name: "Template Kind", jsonPath: ".spec.clientTemplateRef.kind", priority: 1 },
     { name: "Template Name", jsonPath: ".spec.clientTemplateRef.name" },

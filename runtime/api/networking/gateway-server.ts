@@ -40,22 +40,24 @@ export const GatewayServer = defineKind({
   shortNames: ["gws", "gwserver"],
   namespaced: true,
   summary: "The end of a tunnel that a peer connects to.",
-  spec: z.object({
-    serverTemplateRef: objectReference().optional().describe("Template that the gateway is made from."),
-    mtu: z.int().optional().describe("Bytes; the same on both ends."),
-    endpoint: serverEndpoint().optional().describe("How the peer reaches the gateway."),
-    secretRef: localObjectReference()
-      .optional()
-      .describe("Secret with the WireGuard keys; made when absent."),
-    serviceAnnotations: stringMap().optional().describe("Annotations of the gateway's Service."),
-    serviceLabels: stringMap().optional().describe("Labels of the gateway's Service."),
-  }),
-  status: z.object({
-    serverRef: objectReference().optional().describe("The object made from the template."),
-    endpoint: endpointStatus().optional().describe("Where the peer reaches the gateway."),
-    secretRef: objectReference().optional(),
-    internalEndpoint: internalEndpoint().optional(),
-  }),
+  spec: () =>
+    z.object({
+      serverTemplateRef: objectReference().optional().describe("Template that the gateway is made from."),
+      mtu: z.int().optional().describe("Bytes; the same on both ends."),
+      endpoint: serverEndpoint().optional().describe("How the peer reaches the gateway."),
+      secretRef: localObjectReference()
+        .optional()
+        .describe("Secret with the WireGuard keys; made when absent."),
+      serviceAnnotations: stringMap().optional().describe("Annotations of the gateway's Service."),
+      serviceLabels: stringMap().optional().describe("Labels of the gateway's Service."),
+    }),
+  status: () =>
+    z.object({
+      serverRef: objectReference().optional().describe("The object made from the template."),
+      endpoint: endpointStatus().optional().describe("Where the peer reaches the gateway."),
+      secretRef: objectReference().optional(),
+      internalEndpoint: internalEndpoint().optional(),
+    }),
   columns: [
     { name: "Template Kind", jsonPath: ".spec.serverTemplateRef.kind", priority: 1 },
     { name: "Template Name", jsonPath: ".spec.serverTemplateRef.name" },

@@ -12,10 +12,11 @@ export const GeneveTunnel = defineKind({
   shortNames: ["gvtn"],
   namespaced: true,
   summary: "The overlay between one node and one gateway; named `<fabric>-<node>`.",
-  spec: z.object({
-    id: int32().describe("Virtual network identifier, unique in the cluster."),
-    internalNodeRef: objectReference().describe("By name."),
-    internalFabricRef: objectReference().describe("By name and namespace."),
-  }),
+  spec: () =>
+    z.object({
+      id: int32().describe("Virtual network identifier, unique in the cluster."),
+      internalNodeRef: objectReference().describe("By name."),
+      internalFabricRef: objectReference().describe("By name and namespace."),
+    }),
 });
 export type GeneveTunnel = KindObject<typeof GeneveTunnel>;

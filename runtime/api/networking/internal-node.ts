@@ -12,20 +12,22 @@ export const InternalNode = defineKind({
   shortNames: ["in", "inode"],
   namespaced: false,
   summary: "A node in the overlay between nodes and gateways; has the node's name.",
-  spec: z.object({
-    interface: z.object({
-      gateway: z.object({ name: z.string().describe("Interface for this node in every gateway pod.") }),
-      node: z.object({ ip: ipv4().describe("The node's address in the overlay.") }),
+  spec: () =>
+    z.object({
+      interface: z.object({
+        gateway: z.object({ name: z.string().describe("Interface for this node in every gateway pod.") }),
+        node: z.object({ ip: ipv4().describe("The node's address in the overlay.") }),
+      }),
     }),
-  }),
-  status: z.object({
-    nodeIP: z
-      .object({
-        local: ipv4().optional().describe("Seen by gateway pods on this node."),
-        remote: ipv4().optional().describe("Seen by gateway pods on other nodes."),
-      })
-      .describe("Source address of the node's packets to gateway pods."),
-  }),
+  status: () =>
+    z.object({
+      nodeIP: z
+        .object({
+          local: ipv4().optional().describe("Seen by gateway pods on this node."),
+          remote: ipv4().optional().describe("Seen by gateway pods on other nodes."),
+        })
+        .describe("Source address of the node's packets to gateway pods."),
+    }),
   columns: [
     { name: "Node IP Local", jsonPath: ".status.nodeIP.local" },
     { name: "Node IP Remote", jsonPath: ".status.nodeIP.remote" },

@@ -12,8 +12,9 @@ export const PublicKey = defineKind({
   shortNames: ["pk", "pkies", "pkey"],
   namespaced: true,
   summary: "The WireGuard public key of a peer's gateway.",
-  spec: z.object({
-    publicKey: bytes().optional().describe("32 bytes; their base64 is the key as WireGuard prints it."),
-  }),
+  spec: () =>
+    z.object({
+      publicKey: bytes().optional().describe("32 bytes; their base64 is the key as WireGuard prints it."),
+    }),
 });
 export type PublicKey = KindObject<typeof PublicKey>;

@@ -36,14 +36,15 @@ export const RouteConfiguration = defineKind({
   shortNames: ["rcnf", "rcnfg", "rcfg", "routecfg"],
   namespaced: true,
   summary: "A routing table with the rules that lead to it, for the agents that its labels choose.",
-  spec: z.object({
-    table: z.object({
-      name: z.string(),
-      rules: z.array(rule()).min(1),
-      targetRef: objectReference().optional().describe("The object that the table is for."),
+  spec: () =>
+    z.object({
+      table: z.object({
+        name: z.string(),
+        rules: z.array(rule()).min(1),
+        targetRef: objectReference().optional().describe("The object that the table is for."),
+      }),
     }),
-  }),
-  status: z.object({ conditions: appliedConditions().optional() }),
+  status: () => z.object({ conditions: appliedConditions().optional() }),
   columns: [AGE],
 });
 export type RouteConfiguration = KindObject<typeof RouteConfiguration>;

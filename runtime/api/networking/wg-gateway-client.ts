@@ -14,14 +14,16 @@ export const WgGatewayClient = defineKind({
   shortNames: ["wgc", "wggc"],
   namespaced: true,
   summary: "The WireGuard client of a GatewayClient: its Deployment, made from the template.",
-  spec: z.object({
-    deployment: deploymentTemplate(),
-    metrics: metrics().optional(),
-    secretRef: localObjectReference().optional(),
-  }),
-  status: z.object({
-    secretRef: objectReference().optional(),
-    internalEndpoint: internalEndpoint().optional(),
-  }),
+  spec: () =>
+    z.object({
+      deployment: deploymentTemplate(),
+      metrics: metrics().optional(),
+      secretRef: localObjectReference().optional(),
+    }),
+  status: () =>
+    z.object({
+      secretRef: objectReference().optional(),
+      internalEndpoint: internalEndpoint().optional(),
+    }),
 });
 export type WgGatewayClient = KindObject<typeof WgGatewayClient>;

@@ -14,16 +14,18 @@ export const WgGatewayServer = defineKind({
   shortNames: ["wgs", "wggs"],
   namespaced: true,
   summary: "The WireGuard server of a GatewayServer: its Service and Deployment, made from the template.",
-  spec: z.object({
-    service: serviceTemplate(),
-    deployment: deploymentTemplate(),
-    metrics: metrics().optional(),
-    secretRef: localObjectReference().optional(),
-  }),
-  status: z.object({
-    secretRef: objectReference().optional(),
-    endpoint: endpointStatus().optional(),
-    internalEndpoint: internalEndpoint().optional(),
-  }),
+  spec: () =>
+    z.object({
+      service: serviceTemplate(),
+      deployment: deploymentTemplate(),
+      metrics: metrics().optional(),
+      secretRef: localObjectReference().optional(),
+    }),
+  status: () =>
+    z.object({
+      secretRef: objectReference().optional(),
+      endpoint: endpointStatus().optional(),
+      internalEndpoint: internalEndpoint().optional(),
+    }),
 });
 export type WgGatewayServer = KindObject<typeof WgGatewayServer>;

@@ -11,7 +11,7 @@ export const WgGatewayServerTemplate = defineKind({
   shortNames: ["wggst", "wgst"],
   namespaced: true,
   summary: "Pattern of a WgGatewayServer.",
-  spec: gatewayTemplateSpec(),
+  spec: gatewayTemplateSpec,
   labels: { [Label.gatewayTemplate]: LabelValue.true },
 });
 export type WgGatewayServerTemplate = KindObject<typeof WgGatewayServerTemplate>;
@@ -25,7 +25,7 @@ export const WgGatewayClientTemplate = defineKind({
   shortNames: ["wggct", "wgct"],
   namespaced: true,
   summary: "Pattern of a WgGatewayClient.",
-  spec: gatewayTemplateSpec(),
+  spec: gatewayTemplateSpec,
   labels: { [Label.gatewayTemplate]: LabelValue.true },
 });
 export type WgGatewayClientTemplate = KindObject<typeof WgGatewayClientTemplate>;

@@ -29,50 +29,52 @@ export const NamespaceOffloading = defineKind({
       message: "The RemoteNamespaceName value cannot be modified after creation",
     },
   ],
-  spec: z.object({
-    namespaceMappingStrategy: immutable(
-      z.enum(["EnforceSameName", "DefaultName", "SelectedName"]),
-      "The NamespaceMappingStrategy value cannot be modified after creation",
-    )
-      .default("DefaultName")
-      .describe(
-        "Name of the remote namespace. EnforceSameName: the same. DefaultName: followed by the local cluster ID. SelectedName: remoteNamespaceName. Immutable.",
-      ),
-    remoteNamespaceName: immutable(
-      z.string(),
-      "The RemoteNamespaceName value cannot be modified after creation",
-    )
-      .optional()
-      .describe("The remote namespace's name with the strategy SelectedName. Immutable."),
-    podOffloadingStrategy: z
-      .enum(["Local", "Remote", "LocalAndRemote"])
-      .default("LocalAndRemote")
-      .describe("Where pods of the namespace may run."),
-    clusterSelector: embedded<core.NodeSelector>("core.NodeSelector")
-      .optional()
-      .describe("Chooses clusters by the labels of their virtual nodes; without terms, all of them."),
-  }),
-  status: z.object({
-    remoteNamespaceName: z.string().optional().describe("The name that was worked out."),
-    offloadingPhase: z
-      .string()
-      .optional()
-      .describe("Ready, NoClusterSelected, InProgress, SomeFailed, AllFailed or Terminating."),
-    remoteNamespacesConditions: z
-      .record(
-        z.string(),
-        z.array(
-          z.object({
-            type: z.string().describe("OffloadingRequired or Ready."),
-            status: z.string().describe("True, False or Unknown."),
-            ...transition(),
-          }),
-        ),
+  spec: () =>
+    z.object({
+      namespaceMappingStrategy: immutable(
+        z.enum(["EnforceSameName", "DefaultName", "SelectedName"]),
+        "The NamespaceMappingStrategy value cannot be modified after creation",
       )
-      .optional()
-      .describe("Conditions by cluster ID."),
-    observedGeneration: int64().optional(),
-  }),
+        .default("DefaultName")
+        .describe(
+          "Name of the remote namespace. EnforceSameName: the same. DefaultName: followed by the local cluster ID. SelectedName: remoteNamespaceName. Immutable.",
+        ),
+      remoteNamespaceName: immutable(
+        z.string(),
+        "The RemoteNamespaceName value cannot be modified after creation",
+      )
+        .optional()
+        .describe("The remote namespace's name with the strategy SelectedName. Immutable."),
+      podOffloadingStrategy: z
+        .enum(["Local", "Remote", "LocalAndRemote"])
+        .default("LocalAndRemote")
+        .describe("Where pods of the namespace may run."),
+      clusterSelector: embedded<core.NodeSelector>("core.NodeSelector")
+        .optional()
+        .describe("Chooses clusters by the labels of their virtual nodes; without terms, all of them."),
+    }),
+  status: () =>
+    z.object({
+      remoteNamespaceName: z.string().optional().describe("The name that was worked out."),
+      offloadingPhase: z
+        .string()
+        .optional()
+        .describe("Ready, NoClusterSelected, InProgress, SomeFailed, AllFailed or Terminating."),
+      remoteNamespacesConditions: z
+        .record(
+          z.string(),
+          z.array(
+            z.object({
+              type: z.string().describe("OffloadingRequired or Ready."),
+              status: z.string().describe("True, False or Unknown."),
+              ...transition(),
+            }),
+          ),
+        )
+        .optional()
+        .describe("Conditions by cluster ID."),
+      observedGeneration: int64().optional(),
+    }),
   columns: [
     { name: "NamespaceMappingStrategy", jsonPath: ".spec.namespaceMappingStrategy" },
     { name: "PodOffloadingStrategy", jsonPath: ".spec.podOffloadingStrategy" },

@@ -14,14 +14,15 @@ export const ShadowEndpointSlice = defineKind({
   namespaced: true,
   summary:
     "Endpoints of a consumer's service that do not run at this provider; become an EndpointSlice here.",
-  spec: z.object({
-    template: z
-      .object({
-        endpoints: z.array(embedded<discovery.Endpoint>("discovery.Endpoint")).optional(),
-        ports: z.array(embedded<discovery.EndpointPort>("discovery.EndpointPort")).optional(),
-        addressType: z.string().optional().describe("IPv4, IPv6 or FQDN."),
-      })
-      .optional(),
-  }),
+  spec: () =>
+    z.object({
+      template: z
+        .object({
+          endpoints: z.array(embedded<discovery.Endpoint>("discovery.Endpoint")).optional(),
+          ports: z.array(embedded<discovery.EndpointPort>("discovery.EndpointPort")).optional(),
+          addressType: z.string().optional().describe("IPv4, IPv6 or FQDN."),
+        })
+        .optional(),
+    }),
 });
 export type ShadowEndpointSlice = KindObject<typeof ShadowEndpointSlice>;

@@ -14,12 +14,14 @@ export const ShadowPod = defineKind({
   namespaced: true,
   summary:
     "A pod that a consumer wants at this provider; the only way in which a consumer can make pods here.",
-  spec: z.object({
-    pod: embedded<core.PodSpec>("core.PodSpec").optional().describe("The spec of the pod."),
-  }),
-  status: z.object({
-    phase: z.enum(["Pending", "Running", "Succeeded", "Failed", "Unknown"]).default("Unknown"),
-  }),
+  spec: () =>
+    z.object({
+      pod: embedded<core.PodSpec>("core.PodSpec").optional().describe("The spec of the pod."),
+    }),
+  status: () =>
+    z.object({
+      phase: z.enum(["Pending", "Running", "Succeeded", "Failed", "Unknown"]).default("Unknown"),
+    }),
   columns: [{ name: "Status", jsonPath: ".status.phase" }, AGE],
 });
 export type ShadowPod = KindObject<typeof ShadowPod>;
