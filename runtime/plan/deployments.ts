@@ -1,7 +1,7 @@
 import { DataKey, Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
 import { componentLabels, type Module, selectorLabels } from "./component-labels";
-import type { InstallationData, InstallationStructure } from "./installation-settings";
+import type { InstallationData } from "./installation-settings";
 import type { ManifestOf } from "./manifest";
 
 /** Ports that every component serves; the virtual kubelet and the webhook have one more each. */
@@ -17,7 +17,7 @@ export const DeploymentName = {
 /** Secret with the webhook's serving certificate; the webhook fills it. */
 export const WEBHOOK_SECRET = "liqo-webhook-certs";
 
-type Settings = InstallationStructure & InstallationData;
+type Settings = InstallationData & { namespace: string };
 
 interface Component {
   /** What the runtime's entry point calls it. */
@@ -34,10 +34,14 @@ interface Component {
 }
 
 /** The Deployments of the control plane: one image, a component each. */
-export function deployments(settings: Settings): ManifestOf<Deployment>[] {
-  return [controllerManager(settings), virtualKubelet(settings), webhook(settings)].map((component) =>
-    deployment(settings, component),
-  );
+export function deployments(
+  settings: Settings,
+): Record<keyof typeof DeploymentName, ManifestOf<Deployment>> {
+  return {
+    controllerManager: deployment(settings, controllerManager(settings)),
+    virtualKubelet: deployment(settings, virtualKubelet(settings)),
+    webhook: deployment(settings, webhook(settings)),
+  };
 }
 
 function controllerManager(settings: Settings): Component {

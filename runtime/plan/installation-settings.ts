@@ -1,20 +1,14 @@
-import { isIP } from "node:net";
-
 import { z } from "zod";
 
 import { Name } from "../api/keys";
+import { cidr } from "../api/schema/fields";
 import { clusterIdSchema, namespaceNameSchema } from "./names";
-import { isQuantity } from "./quantity";
-
-const quantity = z
-  .union([z.string(), z.number()])
-  .refine(isQuantity, "is not a quantity; give a number with an optional suffix, such as 500m, 2 or 1.5Gi");
-const resourceList = z.record(z.string().min(1), quantity.transform(String));
+import { resourceListSchema } from "./resource-list";
 
 /** What a pod asks of its node, and may use at most. */
 const resourceRequirements = z.strictObject({
-  requests: resourceList.optional(),
-  limits: resourceList.optional(),
+  requests: resourceListSchema.optional(),
+  limits: resourceListSchema.optional(),
 });
 
 const replicas = z
@@ -22,8 +16,6 @@ const replicas = z
   .int("is not a whole number")
   .min(1, "is below 1; a component without a pod does nothing")
   .max(5, "is above 5; one of the replicas works and the others stand by");
-
-const cidr = z.string().refine(isCidr, "is not a CIDR; write it as 10.244.0.0/16");
 
 /** What decides which objects an installation has. Plain values, so that a preview shows all of them. */
 export const installationStructureSchema = z.strictObject({
@@ -33,9 +25,8 @@ export const installationStructureSchema = z.strictObject({
   createNamespace: z.boolean().default(true),
 });
 
-/** What stands inside the objects. */
+/** What stands inside the objects, the cluster ID aside. */
 export const installationDataSchema = z.strictObject({
-  clusterId: clusterIdSchema,
   /** Image of the runtime, with its tag. */
   image: z.string().min(1, "is empty; give the runtime's image, such as pulumi-liqo/runtime:0.1.0"),
   imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).default("IfNotPresent"),
@@ -44,7 +35,7 @@ export const installationDataSchema = z.strictObject({
   /** Labels of this cluster that consumers see on their virtual node. */
   clusterLabels: z.record(z.string().min(1), z.string()).default({}),
   /** The cluster's pod CIDRs; with the virtual kubelet they tell local addresses from remapped ones. */
-  podCidrs: z.array(cidr).default([]),
+  podCidrs: z.array(cidr()).default([]),
   /** How peers reach this cluster's API server, where that differs from what the cluster itself says. */
   apiServer: z
     .strictObject({
@@ -57,7 +48,7 @@ export const installationDataSchema = z.strictObject({
     })
     .prefault({}),
   /** What a consumer is granted of each resource that it does not ask for. */
-  defaultNodeResources: resourceList.default({
+  defaultNodeResources: resourceListSchema.default({
     cpu: "4",
     memory: "8Gi",
     pods: "110",
@@ -93,6 +84,7 @@ export const installationDataSchema = z.strictObject({
 
 /** Everything that the planner of an installation takes. */
 export const installationSettingsSchema = z.strictObject({
+  clusterId: clusterIdSchema,
   ...installationStructureSchema.shape,
   ...installationDataSchema.shape,
 });
@@ -100,9 +92,3 @@ export const installationSettingsSchema = z.strictObject({
 export type InstallationStructure = z.output<typeof installationStructureSchema>;
 export type InstallationData = z.output<typeof installationDataSchema>;
 export type InstallationSettings = z.input<typeof installationSettingsSchema>;
-
-function isCidr(text: string): boolean {
-  const [address = "", prefix = "", ...rest] = text.split("/");
-  const bits = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits && rest.length === 0;
-}

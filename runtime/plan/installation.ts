@@ -1,12 +1,12 @@
 import { DataKey, Label, LabelValue, Name, VIRTUAL_NODE_TOLERATION } from "../api/keys";
 import type { ConfigMap, Namespace, RuntimeClass, Service } from "../api/kubernetes";
+import type { VkOptionsTemplate } from "../api/offloading";
 import { parseArguments } from "./arguments";
 import { componentLabels, selectorLabels } from "./component-labels";
 import { DeploymentName, deployments, Port } from "./deployments";
 import {
   type InstallationData,
   type InstallationSettings,
-  type InstallationStructure,
   installationSettingsSchema,
 } from "./installation-settings";
 import type { Manifest, ManifestOf } from "./manifest";
@@ -18,26 +18,24 @@ import { clusterRoleBindings, clusterRoles, roleBindings, roles, serviceAccounts
  * @throws InvalidObjectError when a setting is wrong
  */
 export function installation(settings: InstallationSettings): Manifest[] {
-  const { namespace, createNamespace, ...data } = parseArguments(
+  const { clusterId, namespace, createNamespace, ...data } = parseArguments(
     installationSettingsSchema,
     "Installation",
     settings,
   );
-  const structure = { namespace, createNamespace };
   return [
     ...definitions(),
-    ...foundation(structure),
-    clusterIdConfigMap(structure, data),
-    vkOptionsTemplate(structure, data),
-    ...deployments({ ...structure, ...data }),
+    ...(createNamespace ? [liqoNamespace(namespace)] : []),
+    ...foundation(namespace),
+    clusterIdConfigMap(namespace, clusterId),
+    vkOptionsTemplate(namespace, data),
+    ...Object.values(deployments({ namespace, ...data })),
   ];
 }
 
-/** What no data goes into: namespace, accounts, roles, the webhook's Service and registrations, the runtime class. */
-export function foundation(structure: InstallationStructure): Manifest[] {
-  const { namespace } = structure;
+/** What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. */
+export function foundation(namespace: string): Manifest[] {
   return [
-    ...(structure.createNamespace ? [liqoNamespace(namespace)] : []),
     ...serviceAccounts(namespace),
     ...clusterRoles(),
     ...clusterRoleBindings(namespace),
@@ -48,14 +46,14 @@ export function foundation(structure: InstallationStructure): Manifest[] {
   ];
 }
 
-function liqoNamespace(name: string): ManifestOf<Namespace> {
+export function liqoNamespace(name: string): ManifestOf<Namespace> {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: componentLabels("liqo", "core") } };
 }
 
 /** Says who the cluster is; everything that needs to know finds it by its label (control plane reference 3.1). */
 export function clusterIdConfigMap(
-  { namespace }: InstallationStructure,
-  { clusterId }: Pick<InstallationData, "clusterId">,
+  namespace: string,
+  clusterId: string,
 ): ManifestOf<ConfigMap> {
   return {
     apiVersion: "v1",
@@ -113,9 +111,9 @@ const ANNOTATIONS_NOT_REFLECTED = [
 
 /** The options that every virtual node takes unless it names others. */
 export function vkOptionsTemplate(
-  { namespace }: InstallationStructure,
+  namespace: string,
   { image, imagePullPolicy, imagePullSecrets }: InstallationData,
-): Manifest & { spec: Record<string, unknown> } {
+): ManifestOf<VkOptionsTemplate> {
   const reflector = (workers: number, type?: string) => ({
     workers,
     ...(type === undefined ? {} : { type }),

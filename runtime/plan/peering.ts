@@ -8,8 +8,10 @@ import {
   tenantNamespaceName,
   WellKnownLabel,
 } from "../api/keys";
+import type { AuthParams, Identity, ResourceSlice, Tenant } from "../api/authentication";
 import type { Namespace, Secret } from "../api/kubernetes";
-import type { Manifest, ManifestOf } from "./manifest";
+import type { ManifestOf } from "./manifest";
+import type { SliceRequest } from "./offloading";
 
 /** A cluster and its namespace for one peer. */
 export interface PeeringSide {
@@ -102,7 +104,7 @@ export function tenant(
   { consumer, provider }: PeeringSides,
   credentials: TenantCredentials,
   proxyURL?: string,
-): Manifest & { spec: Record<string, unknown> } {
+): ManifestOf<Tenant> {
   return {
     apiVersion: "authentication.liqo.io/v1beta1",
     kind: "Tenant",
@@ -123,8 +125,8 @@ export function tenant(
 /** At the consumer: the credentials that the provider gave (step 7). */
 export function controlPlaneIdentity(
   { consumer, provider }: PeeringSides,
-  authParams: Record<string, unknown>,
-): Manifest & { spec: Record<string, unknown> } {
+  authParams: AuthParams,
+): ManifestOf<Identity> {
   return {
     apiVersion: "authentication.liqo.io/v1beta1",
     kind: "Identity",
@@ -142,30 +144,18 @@ export function controlPlaneIdentity(
   };
 }
 
-/** What a consumer asks of a provider. */
-export interface SliceRequest {
-  /** Name of the slice, and of the virtual node made of it; the provider's cluster ID by default. */
-  name?: string;
-  /** Class that decides at the provider; `default` by default. */
-  class?: string;
-  resources?: Record<string, string>;
-  /** Whether a virtual node is made once the slice is granted; true by default. */
-  createVirtualNode?: boolean;
-}
-
 /** At the consumer: a request for resources, copied to the provider by the replicator (control plane reference 10). */
 export function resourceSlice(
-  consumerTenantNamespace: string,
-  providerClusterId: string,
-  request: SliceRequest = {},
-): Manifest & { spec: Record<string, unknown> } {
-  const { createVirtualNode = true } = request;
+  request: SliceRequest,
+  createVirtualNode: boolean,
+): ManifestOf<ResourceSlice> {
+  const { providerClusterId, resources } = request;
   return {
     apiVersion: "authentication.liqo.io/v1beta1",
     kind: "ResourceSlice",
     metadata: {
-      name: request.name ?? providerClusterId,
-      namespace: consumerTenantNamespace,
+      name: request.sliceName,
+      namespace: request.tenantNamespace,
       labels: {
         [Label.remoteClusterID]: providerClusterId,
         [Label.replicationDestination]: providerClusterId,
@@ -174,9 +164,9 @@ export function resourceSlice(
       annotations: { [Annotation.createVirtualNode]: String(createVirtualNode) },
     },
     spec: {
-      class: request.class ?? "default",
+      class: request.class,
       providerClusterID: providerClusterId,
-      ...(request.resources === undefined ? {} : { resources: request.resources }),
+      ...(resources === undefined ? {} : { resources }),
     },
   };
 }

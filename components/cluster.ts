@@ -1,0 +1,60 @@
+import * as k8s from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+
+/** How to reach a cluster as its administrator. */
+export interface ClusterAccess {
+  /** Kubeconfig, whole and self-contained. It is kept as a secret. */
+  kubeconfig: pulumi.Input<string>;
+  /**
+   * Provider of `@pulumi/kubernetes` for this cluster. By default each component makes its own from the kubeconfig; one for all of them, as
+   * `clusterProvider` makes it, saves a process of about 110 MB each.
+   */
+  provider?: k8s.Provider;
+}
+
+/** A cluster with the runtime installed, as one end of a peering. */
+export interface ClusterArgs extends ClusterAccess {
+  /** The cluster's Liqo ID. Take it from the `Installation`, so that what needs the runtime waits for it. */
+  clusterId: pulumi.Input<string>;
+}
+
+export interface ClusterProviderArgs {
+  /** Kubeconfig, whole and self-contained. */
+  kubeconfig: pulumi.Input<string>;
+  /** Says which cluster this is, whatever its address and credentials: only a change of it replaces what the cluster holds. */
+  clusterIdentifier: pulumi.Input<string>;
+}
+
+/**
+ * A provider of `@pulumi/kubernetes` with the settings that the components need: known by a stable identifier instead of the text of its
+ * kubeconfig, and changing Secrets and ConfigMaps in place, because what reads them knows them by their names.
+ */
+export function clusterProvider(
+  name: string,
+  args: ClusterProviderArgs,
+  opts?: pulumi.ResourceOptions,
+): k8s.Provider {
+  return new k8s.Provider(
+    name,
+    {
+      kubeconfig: pulumi.secret(args.kubeconfig),
+      clusterIdentifier: args.clusterIdentifier,
+      enableServerSideApply: true,
+      enableConfigMapMutable: true,
+      enableSecretMutable: true,
+      suppressDeprecationWarnings: true,
+    },
+    opts,
+  );
+}
+
+/** The provider given for a cluster, or one made from its kubeconfig as a child of the component. */
+export function providerOf(
+  name: string,
+  cluster: ClusterAccess,
+  clusterIdentifier: pulumi.Input<string>,
+  parent: pulumi.Resource,
+): k8s.Provider {
+  const { kubeconfig, provider } = cluster;
+  return provider ?? clusterProvider(name, { kubeconfig, clusterIdentifier }, { parent });
+}

@@ -1,0 +1,40 @@
+import { version } from "@pulumi/kubernetes/package.json";
+import * as pulumi from "@pulumi/pulumi";
+
+import type { ManifestMeta } from "../runtime/plan/manifest";
+
+/** A manifest, of which all but the kind may be known later. */
+export interface KubernetesObjectArgs {
+  apiVersion: string;
+  kind: string;
+  metadata: pulumi.Input<ManifestMeta>;
+  /** `spec`, `data`, `rules`, …: whatever fields the kind has. */
+  [field: string]: unknown;
+}
+
+export type ClusterResourceOptions = pulumi.CustomResourceOptions & {
+  /** There is no default: an object without a provider would land in whichever cluster the operator's kubeconfig points at. */
+  provider: pulumi.ProviderResource;
+};
+
+/** API versions that `@pulumi/kubernetes` files under another name in its type tokens. */
+const MODULES: Readonly<Record<string, string>> = { v1: "core/v1" };
+
+/**
+ * Any Kubernetes object as a resource of the package `@pulumi/kubernetes`, from a manifest. It is the same resource, with the same type in
+ * the state, as the package's own class for the kind; only the choice of the class is left out, so that planned manifests can be registered
+ * in a loop.
+ */
+export class KubernetesObject extends pulumi.CustomResource {
+  declare readonly metadata: pulumi.Output<ManifestMeta>;
+
+  constructor(name: string, manifest: KubernetesObjectArgs, opts: ClusterResourceOptions) {
+    const { apiVersion, kind } = manifest;
+    super(
+      `kubernetes:${MODULES[apiVersion] ?? apiVersion}:${kind}`,
+      name,
+      manifest,
+      pulumi.mergeOptions(opts, { version }),
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { parseArguments } from "../runtime/plan/arguments";
+import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/offloading";
+import { type ClusterArgs, providerOf } from "./cluster";
+import { KubernetesObject } from "./kubernetes-object";
+import { timeouts, withWait } from "./waiting";
+
+export interface NamespaceOffloadingArgs {
+  /** The consumer. */
+  cluster: ClusterArgs;
+  /** Namespace to extend; it exists already. */
+  namespace: pulumi.Input<string>;
+  /**
+   * Name of the namespace at each provider. `DefaultName`: followed by this cluster's ID. `EnforceSameName`: the same. `SelectedName`:
+   * `remoteNamespaceName`. `DefaultName` by default; never changes once made.
+   */
+  namespaceMappingStrategy?: pulumi.Input<string>;
+  /** Name at the providers, with the strategy `SelectedName`. */
+  remoteNamespaceName?: pulumi.Input<string>;
+  /** Where its pods may run: `LocalAndRemote`, `Remote` or `Local`; `LocalAndRemote` by default. */
+  podOffloadingStrategy?: pulumi.Input<string>;
+  /** Chooses providers by the labels of their virtual nodes; all of them by default. */
+  clusterSelector?: pulumi.Input<NodeSelectorArgs>;
+  /** How long to wait for the namespaces at the providers, in seconds; 120 by default. */
+  timeoutSeconds?: number;
+}
+
+/** Terms of which one must hold. */
+export interface NodeSelectorArgs {
+  nodeSelectorTerms: pulumi.Input<pulumi.Input<NodeSelectorTermArgs>[]>;
+}
+
+/** Requirements that must all hold. */
+export interface NodeSelectorTermArgs {
+  matchExpressions: pulumi.Input<pulumi.Input<NodeSelectorRequirementArgs>[]>;
+}
+
+export interface NodeSelectorRequirementArgs {
+  /** Label of the virtual node. */
+  key: pulumi.Input<string>;
+  /** `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt` or `Lt`. */
+  operator: pulumi.Input<string>;
+  values?: pulumi.Input<pulumi.Input<string>[]>;
+}
+
+/**
+ * A namespace whose pods may run on virtual nodes: its twin exists at the providers chosen.
+ *
+ * Whatever has pods in the namespace should depend on it, because pods made before it are not sent out. Removing it removes the twins and
+ * what runs in them.
+ */
+export class NamespaceOffloading extends pulumi.ComponentResource {
+  /** The namespace's name at the providers. */
+  public readonly remoteNamespaceName: pulumi.Output<string>;
+  /** The namespace, for whoever must wait until it is extended. */
+  public readonly namespace: pulumi.Output<string>;
+
+  constructor(name: string, args: NamespaceOffloadingArgs, opts?: pulumi.ComponentResourceOptions) {
+    const kubeconfig = pulumi.secret(args.cluster.kubeconfig);
+    const { clusterId } = args.cluster;
+    super("pulumi-liqo:index:NamespaceOffloading", name, { ...args, cluster: { kubeconfig, clusterId } }, opts);
+
+    const { cluster, timeoutSeconds = 120, ...settings } = args;
+    const plan = pulumi
+      .output(settings)
+      .apply((value) =>
+        namespaceOffloading(
+          parseArguments(namespaceOffloadingSchema, `NamespaceOffloading "${name}"`, value),
+        ),
+      );
+    const offloading = new OffloadingObject(
+      name,
+      {
+        apiVersion: "offloading.liqo.io/v1beta1",
+        kind: "NamespaceOffloading",
+        metadata: withWait(plan.metadata, "jsonpath={.status.offloadingPhase}=Ready"),
+        spec: plan.apply(({ spec }) => spec),
+        status: undefined,
+      },
+      {
+        parent: this,
+        provider: providerOf(name, { ...cluster, kubeconfig }, clusterId, this),
+        ...timeouts(timeoutSeconds),
+      },
+    );
+
+    this.remoteNamespaceName = offloading.status.apply((status) => status?.remoteNamespaceName ?? "");
+    this.namespace = pulumi.all([settings.namespace, offloading.metadata]).apply(([namespace]) => namespace);
+    this.registerOutputs({ remoteNamespaceName: this.remoteNamespaceName, namespace: this.namespace });
+  }
+}
+
+class OffloadingObject extends KubernetesObject {
+  declare readonly status: pulumi.Output<{ remoteNamespaceName?: string } | undefined>;
+}

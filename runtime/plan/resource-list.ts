@@ -1,0 +1,12 @@
+import { z } from "zod";
+
+import { isQuantity } from "./quantity";
+
+/** Amounts by resource name, as strings. */
+export const resourceListSchema = z.record(
+  z.string().min(1),
+  z
+    .union([z.string(), z.number()])
+    .refine(isQuantity, "is not a quantity; give a number with an optional suffix, such as 500m, 2 or 1.5Gi")
+    .transform(String),
+);

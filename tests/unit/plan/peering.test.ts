@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+
+import { Identity, ResourceSlice, Tenant } from "../../../runtime/api/authentication";
+import { parseArguments } from "../../../runtime/plan/arguments";
+import { sliceRequestSchema } from "../../../runtime/plan/offloading";
+import {
+  controlPlaneIdentity,
+  nonceSecret,
+  peeringSides,
+  resourceSlice,
+  signedNonceSecret,
+  tenant,
+  tenantNamespace,
+} from "../../../runtime/plan/peering";
+
+const sides = peeringSides({ clusterId: "rome" }, { clusterId: "milan" });
+
+describe("the plan of a peering", () => {
+  it("names the tenant namespaces after the peer, unless they have names", () => {
+    assert.deepEqual(sides, {
+      consumer: { clusterId: "rome", tenantNamespace: "liqo-tenant-milan" },
+      provider: { clusterId: "milan", tenantNamespace: "liqo-tenant-rome" },
+    });
+    const named = peeringSides(
+      { clusterId: "rome", tenantNamespace: "lombardy" },
+      { clusterId: "milan", tenantNamespace: "lazio" },
+    );
+    assert.equal(named.consumer.tenantNamespace, "lombardy");
+    assert.equal(named.provider.tenantNamespace, "lazio");
+  });
+
+  it("marks a tenant namespace with the peer and as one", () => {
+    const { metadata } = tenantNamespace("liqo-tenant-milan", "milan");
+    assert.equal(metadata.labels?.["liqo.io/remote-cluster-id"], "milan");
+    assert.equal(metadata.labels?.["liqo.io/tenant-namespace"], "true");
+    assert.equal(metadata.labels?.["pod-security.kubernetes.io/enforce"], "privileged");
+  });
+
+  it("asks for a nonce at the provider, with the consumer's ID", () => {
+    assert.deepEqual(nonceSecret(sides).metadata, {
+      name: "liqo-nonce",
+      namespace: "liqo-tenant-rome",
+      labels: { "liqo.io/nonce": "true", "liqo.io/remote-cluster-id": "rome" },
+    });
+    assert.equal(nonceSecret(sides).data, undefined, "the provider's controller fills it");
+  });
+
+  it("asks for its signature at the consumer; the Secret's value is the nonce's text", () => {
+    const secret = signedNonceSecret(sides, "bm9uY2U=");
+    assert.deepEqual(secret.metadata, {
+      name: "liqo-signed-nonce",
+      namespace: "liqo-tenant-milan",
+      labels: { "liqo.io/signed-nonce": "true", "liqo.io/remote-cluster-id": "milan" },
+    });
+    assert.equal(Buffer.from(secret.data?.nonce ?? "", "base64").toString(), "bm9uY2U=");
+  });
+
+  it("makes a Tenant that its kind accepts, with the policy of the handshake", () => {
+    const credentials = { publicKey: "a2V5", csr: "Y3Ny", signature: "c2lnbmF0dXJl" };
+    const { metadata, spec } = Tenant.parse(tenant(sides, credentials, "http://10.9.0.1:8118"));
+    assert.deepEqual([metadata.namespace, metadata.name], ["liqo-tenant-rome", "rome"]);
+    assert.deepEqual(spec, {
+      clusterID: "rome",
+      authzPolicy: "KeysExchange",
+      ...credentials,
+      proxyURL: "http://10.9.0.1:8118",
+      tenantCondition: "Active",
+    });
+  });
+
+  it("leaves the tenant's condition to the provider's administrator", () => {
+    const credentials = { publicKey: "a2V5", csr: "Y3Ny", signature: "c2lnbmF0dXJl" };
+    assert.equal("tenantCondition" in (tenant(sides, credentials).spec ?? {}), false);
+  });
+
+  it("makes an Identity that its kind accepts, with the namespace at the provider", () => {
+    const authParams = { apiServer: "https://192.0.2.7:6443", signedCRT: "Y3J0", ca: "Y2E=" };
+    const { metadata, spec } = Identity.parse(controlPlaneIdentity(sides, authParams));
+    assert.deepEqual([metadata.namespace, metadata.name], ["liqo-tenant-milan", "controlplane-milan"]);
+    assert.deepEqual(spec, {
+      clusterID: "milan",
+      type: "ControlPlane",
+      authParams,
+      namespace: "liqo-tenant-rome",
+    });
+  });
+
+  it("makes the slice of the seed documents", () => {
+    const request = parseArguments(sliceRequestSchema, "slice", {
+      providerClusterId: "milan",
+      tenantNamespace: "liqo-tenant-milan",
+      sliceName: "mynode",
+      resources: { cpu: 20, memory: "128Gi" },
+    });
+    const slice = ResourceSlice.parse(resourceSlice(request, true));
+    assert.deepEqual(slice.metadata, {
+      name: "mynode",
+      namespace: "liqo-tenant-milan",
+      annotations: { "liqo.io/create-virtual-node": "true" },
+      labels: {
+        "liqo.io/remote-cluster-id": "milan",
+        "liqo.io/remoteID": "milan",
+        "liqo.io/replication": "true",
+      },
+    });
+    assert.deepEqual(slice.spec, {
+      class: "default",
+      providerClusterID: "milan",
+      resources: { cpu: "20", memory: "128Gi" },
+    });
+    assert.equal(
+      resourceSlice(request, false).metadata.annotations?.["liqo.io/create-virtual-node"],
+      "false",
+    );
+  });
+});
