@@ -1,0 +1,134 @@
+import { isRecord } from "../api/invalid-object";
+
+/** What an API server says beside its sentence: the object and the causes it names. */
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes: { reason?: string; message?: string; field?: string }[];
+}
+
+/**
+ * An answer of the API server that is not a success (Kubernetes `Status`).
+ *
+ * `reason` is the machine-readable word (`NotFound`, `Conflict`, `Invalid`, …), empty where the server gave none. The message names the
+ * request; request bodies and headers are never part of it.
+ */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+
+  constructor(
+    readonly request: string,
+    readonly status: number,
+    readonly reason: string,
+    message: string,
+    readonly details: StatusDetails = { causes: [] },
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(`${request}: ${status}${reason === "" ? "" : ` ${reason}`}: ${message}`);
+  }
+
+  /** Reads a `Status` body, or whatever else a proxy on the way answered. */
+  static fromBody(request: string, status: number, body: string, retryAfter?: string): ApiError {
+    let value: unknown;
+    try {
+      value = JSON.parse(body);
+    } catch {
+      value = undefined;
+    }
+    return ApiError.fromStatus(request, status, value ?? body, retryAfter);
+  }
+
+  /** From a decoded `Status` object, such as the one of a watch event of type `ERROR`. */
+  static fromStatus(request: string, httpStatus: number, value: unknown, retryAfter?: string): ApiError {
+    const seconds = retryAfter === undefined ? undefined : retryAfterSeconds(retryAfter);
+    if (!isRecord(value) || value.kind !== "Status") {
+      const text = typeof value === "string" ? value.trim().slice(0, 200) : "";
+      return new ApiError(
+        request,
+        httpStatus,
+        "",
+        text === "" ? "the answer has no Status" : text,
+        undefined,
+        seconds,
+      );
+    }
+    const code = typeof value.code === "number" ? value.code : httpStatus;
+    const message = stringOf(value.message) ?? "no message";
+    const inBody = isRecord(value.details) ? value.details.retryAfterSeconds : undefined;
+    return new ApiError(
+      request,
+      code,
+      stringOf(value.reason) ?? "",
+      message,
+      detailsOf(value.details),
+      seconds ?? (typeof inBody === "number" ? inBody : undefined),
+    );
+  }
+}
+
+function detailsOf(value: unknown): StatusDetails {
+  if (!isRecord(value)) return { causes: [] };
+  const causes = Array.isArray(value.causes) ? value.causes.filter(isRecord) : [];
+  return {
+    name: stringOf(value.name),
+    group: stringOf(value.group),
+    kind: stringOf(value.kind),
+    uid: stringOf(value.uid),
+    causes: causes.map((cause) => ({
+      reason: stringOf(cause.reason),
+      message: stringOf(cause.message),
+      field: stringOf(cause.field),
+    })),
+  };
+}
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** `Retry-After` as Kubernetes writes it: whole seconds. */
+function retryAfterSeconds(header: string): number | undefined {
+  return /^\d+$/.test(header) ? Number(header) : undefined;
+}
+
+/** The object, or the kind itself, does not exist. */
+export function isNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 404;
+}
+
+/** A precondition (resource version, UID) or a field manager stood against the write. Also true of {@link isAlreadyExists}. */
+export function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 409;
+}
+
+/** A create met an object of that name. */
+export function isAlreadyExists(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.reason === "AlreadyExists";
+}
+
+/** The credentials are valid and lack the right, or admission refused. */
+export function isForbidden(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 403;
+}
+
+/** The credentials themselves were refused. */
+export function isUnauthorized(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 401;
+}
+
+/** The resource version asked for is too old: list again. */
+export function isGone(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 410;
+}
+
+/** The object breaks its schema or a validation rule. */
+export function isInvalid(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 422;
+}
+
+/** The server asks to come back later. */
+export function isTooManyRequests(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 429;
+}

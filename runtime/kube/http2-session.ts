@@ -1,0 +1,151 @@
+import { type ClientHttp2Session, connect, constants } from "node:http2";
+import type { Socket } from "node:net";
+
+import { ConnectionError } from "./dial";
+import type { Exchange, Lane, ResponseHandler, WireRequest } from "./exchange";
+
+const PING_EVERY_MS = 10_000;
+const PING_DEADLINE_MS = 10_000;
+/** kube-apiserver allows 100; assumed until its settings arrive. */
+const ASSUMED_STREAMS = 100;
+const STREAM_WINDOW = 1 << 20;
+const SESSION_WINDOW = 16 << 20;
+
+/**
+ * One HTTP/2 connection with many requests in flight.
+ *
+ * While requests are open and nothing is heard, it sends pings; a connection that does not answer one is destroyed, and with it
+ * every watch on it fails at once. That is how a half-open socket is noticed.
+ */
+export class Http2Session implements Lane {
+  /** Requests under way. */
+  active = 0;
+  private readonly session: ClientHttp2Session;
+  private readonly pinging: NodeJS.Timeout;
+  private heard = true;
+  private leaving = false;
+  private lost: Error | undefined;
+
+  constructor(
+    private readonly authority: string,
+    socket: Socket,
+    private readonly origin: URL,
+    onClose: (session: Http2Session) => void,
+  ) {
+    this.session = connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
+      maxSessionMemory: 200,
+    });
+    this.session.once("connect", () => this.session.setLocalWindowSize(SESSION_WINDOW));
+    this.session.on("goaway", () => (this.leaving = true));
+    this.session.on("error", (error: Error) => (this.lost = error));
+    this.pinging = setInterval(() => this.ping(), PING_EVERY_MS);
+    this.session.once("close", () => {
+      clearInterval(this.pinging);
+      this.leaving = true;
+      onClose(this);
+    });
+  }
+
+  /** How many more requests it takes; 0 once it is on its way out. */
+  get room(): number {
+    return this.isLeaving ? 0 : Math.max(0, this.limit - this.active);
+  }
+
+  /** On its way out: told so by the server, drained or lost. */
+  get isLeaving(): boolean {
+    return this.leaving || this.session.closed || this.session.destroyed;
+  }
+
+  private get limit(): number {
+    const announced = this.session.remoteSettings.maxConcurrentStreams;
+    return announced === undefined || announced > 1_000 ? ASSUMED_STREAMS : announced;
+  }
+
+  /** Takes no new requests; those under way go on to their end. */
+  drain(): void {
+    this.leaving = true;
+    if (!this.session.closed) this.session.close();
+  }
+
+  destroy(reason?: Error): void {
+    this.lost ??= reason;
+    this.session.destroy();
+  }
+
+  start(request: WireRequest, handler: ResponseHandler): Exchange {
+    const prefix = this.origin.pathname.replace(/\/$/, "");
+    let stream;
+    try {
+      stream = this.session.request(
+        {
+          ":method": request.method,
+          ":path": `${prefix}${request.path}`,
+          ":authority": this.authority,
+          ...request.headers,
+        },
+        { endStream: request.body === undefined },
+      );
+    } catch (error) {
+      throw new ConnectionError(`the connection to ${this.authority} is closing`, true, { cause: error });
+    }
+    this.active += 1;
+    let complete = false;
+    let cancelled = false;
+    let failure: Error | undefined;
+    stream.on("response", (headers) => {
+      this.heard = true;
+      if (!cancelled) handler.onHead(headers[":status"] ?? 0, headers);
+    });
+    stream.on("data", (chunk: Buffer) => {
+      this.heard = true;
+      if (!cancelled) handler.onData(chunk);
+    });
+    stream.on("end", () => {
+      // An aborted stream ends too; only a clean end is an end.
+      complete = !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+    });
+    stream.on("error", (error: Error) => (failure = error));
+    stream.once("close", () => {
+      this.active -= 1;
+      if (cancelled) return;
+      if (complete && failure === undefined) handler.onEnd();
+      else handler.onError(this.failureOf(stream.rstCode, failure));
+    });
+    if (request.body !== undefined) stream.end(request.body);
+    return {
+      cancel: () => {
+        cancelled = true;
+        stream.close(constants.NGHTTP2_CANCEL);
+      },
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+    };
+  }
+
+  private failureOf(code: number | undefined, failure: Error | undefined): ConnectionError {
+    const refused = code === constants.NGHTTP2_REFUSED_STREAM;
+    const cause = this.lost ?? failure;
+    const reason = refused
+      ? "it refused the request"
+      : (cause?.message ?? "it was closed in the middle of an answer");
+    return new ConnectionError(`connection to ${this.authority}: ${reason}`, refused, { cause });
+  }
+
+  private ping(): void {
+    if (this.heard || this.active === 0) {
+      this.heard = false;
+      return;
+    }
+    const giveUp = setTimeout(
+      () => this.destroy(new Error(`no answer to a ping in ${PING_DEADLINE_MS / 1000} s`)),
+      PING_DEADLINE_MS,
+    );
+    const sent = this.session.ping(() => {
+      clearTimeout(giveUp);
+      this.heard = true;
+    });
+    if (!sent) clearTimeout(giveUp);
+  }
+}
