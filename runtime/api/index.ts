@@ -1,6 +1,7 @@
 export * from "./authentication";
 export * from "./core";
 export * from "./define-kind";
+export { crds } from "./generate/custom-resource-definition";
 export { InvalidObjectError } from "./invalid-object";
 export * from "./ipam";
 export * from "./keys";

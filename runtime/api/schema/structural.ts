@@ -3,8 +3,8 @@ export interface StructuralSchema {
   type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
   description?: string;
   format?: string;
-  default?: unknown;
-  enum?: readonly unknown[];
+  default?: NonNullable<unknown>;
+  enum?: NonNullable<unknown>[];
   nullable?: boolean;
   properties?: Record<string, StructuralSchema>;
   additionalProperties?: StructuralSchema;
