@@ -10,13 +10,7 @@ export {
 } from "./key-pair";
 export type { KeyPair, KeyType } from "./key-pair";
 export { generateNonce, signNonce, verifyNonce } from "./nonce";
-export {
-  controlPlaneOrganization,
-  controlPlaneSubject,
-  peeringUserSubject,
-  resourceSliceSubject,
-  resourceSliceUser,
-} from "./subject";
+export { controlPlaneSubject, peeringUserSubject, resourceSliceSubject, resourceSliceUser } from "./subject";
 export type { Subject } from "./subject";
 export {
   certificateRequestDer,
@@ -34,3 +28,6 @@ export type { IdentityKubeconfig, KubeconfigContext } from "./kubeconfig";
 export { generateWireGuardKeyPair, wireGuardKeyPair, wireGuardPublicKey } from "./wireguard-key";
 export type { WireGuardKeyPair } from "./wireguard-key";
 export { decodePem, encodePem } from "./pem";
+export { presignAwsUrl, signAwsRequest } from "./aws-signature";
+export type { AwsKeys, AwsRequest, AwsScope } from "./aws-signature";
+export { eksToken } from "./eks-token";

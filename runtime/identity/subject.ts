@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { Name, peeringUserName } from "../api/keys/names";
 
 /** Who a certificate speaks for: the user name (CN) and the group (O) that the API server sees. */
 export interface Subject {
@@ -6,12 +7,9 @@ export interface Subject {
   organization: string;
 }
 
-/** The group by which webhooks recognise a peer's control plane. */
-export const controlPlaneOrganization = "liqo.io";
-
 /** The subject of a consumer's control-plane identity (control plane reference 4.3). */
 export function controlPlaneSubject(consumerClusterId: string): Subject {
-  return { commonName: consumerClusterId, organization: controlPlaneOrganization };
+  return { commonName: consumerClusterId, organization: Name.controlPlaneOrganization };
 }
 
 /** The subject of the identity that belongs to a resource slice. */
@@ -28,7 +26,7 @@ export function resourceSliceUser(sliceName: string, consumerClusterId: string):
 /** The subject of a peering user. The random part makes each credential its own. */
 export function peeringUserSubject(consumerClusterId: string, random: Uint8Array = randomBytes(16)): Subject {
   return {
-    commonName: `liqo-peer-user-${consumerClusterId}-${Buffer.from(random).toString("hex")}`,
-    organization: controlPlaneOrganization,
+    commonName: `${peeringUserName(consumerClusterId)}-${Buffer.from(random).toString("hex")}`,
+    organization: Name.controlPlaneOrganization,
   };
 }
