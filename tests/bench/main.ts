@@ -1,0 +1,21 @@
+/** `npm run bench -- <suite> [options]`: measures on this machine and prints what it measured; see each suite's file for its options. */
+import { footprint } from "./footprint";
+import { offload } from "./offload";
+
+const suites: Record<string, (args: string[]) => Promise<void>> = { offload, footprint };
+
+async function main(): Promise<void> {
+  const [name = "", ...args] = process.argv.slice(2);
+  const suite = suites[name];
+  if (suite === undefined) {
+    process.stderr.write(`unknown suite "${name}"; give one of ${Object.keys(suites).join(", ")}\n`);
+    process.exit(2);
+  }
+  await suite(args);
+  process.exit(0);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+});
