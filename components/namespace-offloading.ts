@@ -59,7 +59,12 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
   constructor(name: string, args: NamespaceOffloadingArgs, opts?: pulumi.ComponentResourceOptions) {
     const kubeconfig = pulumi.secret(args.cluster.kubeconfig);
     const { clusterId } = args.cluster;
-    super("pulumi-liqo:index:NamespaceOffloading", name, { ...args, cluster: { kubeconfig, clusterId } }, opts);
+    super(
+      "pulumi-liqo:index:NamespaceOffloading",
+      name,
+      { ...args, cluster: { kubeconfig, clusterId } },
+      opts,
+    );
 
     const { cluster, timeoutSeconds = 120, ...settings } = args;
     const plan = pulumi

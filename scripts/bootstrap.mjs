@@ -1,7 +1,7 @@
 // First step of the npm commands. Plain JavaScript without dependencies, because a clean clone has none and the machine's own Node may be
 // old: installs the packages, compiles, and hands over to dist/scripts/<command>.js under the Node 24 that came with the packages.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,7 +13,6 @@ const [command, ...parameters] = process.argv.slice(2);
 if (!command) fail("usage: node scripts/bootstrap.mjs <command> [arguments]");
 
 if (!packagesInstalled()) installPackages();
-linkOwnPackage();
 compile();
 handOver();
 
@@ -21,7 +20,8 @@ handOver();
 function packagesInstalled() {
   const installed = readPackages(join(root, "node_modules", ".package-lock.json"));
   const wanted = readPackages(join(root, "package-lock.json"));
-  if (wanted === undefined) fail("package-lock.json is missing; restore it with: git checkout package-lock.json");
+  if (wanted === undefined)
+    fail("package-lock.json is missing; restore it with: git checkout package-lock.json");
   if (installed === undefined) return false;
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === "" || entry.link) return true;
@@ -42,27 +42,30 @@ function installPackages() {
   console.log("Installing the npm packages of package-lock.json …");
   const npm = process.env.npm_execpath;
   const [program, first] = npm?.endsWith(".js") ? [process.execPath, [npm]] : ["npm", []];
-  run(program, [...first, "ci", "--no-fund", "--no-audit", "--loglevel=error"], "npm ci failed; see its lines above");
-}
-
-/** Lets the programs in examples/ require "pulumi-liqo" as users do. */
-function linkOwnPackage() {
-  const link = join(root, "node_modules", "pulumi-liqo");
-  if (existsSync(link)) return;
-  rmSync(link, { force: true });
-  symlinkSync("..", link, "dir");
+  run(
+    program,
+    [...first, "ci", "--no-fund", "--no-audit", "--loglevel=error"],
+    "npm ci failed; see its lines above",
+  );
 }
 
 function compile() {
   const node = nodeBinary();
   const compiler = join(root, "node_modules", "typescript7", "bin", "tsc");
-  run(node, [compiler, "-p", join(root, "tsconfig.json")], "the TypeScript sources do not compile; see the lines above");
+  run(
+    node,
+    [compiler, "-p", join(root, "tsconfig.json")],
+    "the TypeScript sources do not compile; see the lines above",
+  );
 }
 
 function handOver() {
   const script = join(root, "dist", "scripts", `${command}.js`);
   if (!existsSync(script)) fail(`there is no command ${command}: ${script} is missing`);
-  const child = spawn(nodeBinary(), ["--enable-source-maps", script, ...parameters], { stdio: "inherit", env: environment });
+  const child = spawn(nodeBinary(), ["--enable-source-maps", script, ...parameters], {
+    stdio: "inherit",
+    env: environment,
+  });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`${script} does not start: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
@@ -83,7 +86,11 @@ function nodeBinary() {
 }
 
 function run(program, parameters_, explanation) {
-  const { status, error } = spawnSync(program, parameters_, { cwd: root, stdio: "inherit", env: environment });
+  const { status, error } = spawnSync(program, parameters_, {
+    cwd: root,
+    stdio: "inherit",
+    env: environment,
+  });
   if (error !== undefined) fail(`${explanation} (${error.message})`);
   if (status !== 0) fail(explanation);
 }

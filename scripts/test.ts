@@ -127,7 +127,9 @@ function run(
     });
     running = child;
     const end = setTimeout(() => {
-      console.error(`${relative(root, script)} ${parameters.at(-1) ?? ""}: no end after ${deadline / MINUTE} min`);
+      console.error(
+        `${relative(root, script)} ${parameters.at(-1) ?? ""}: no end after ${deadline / MINUTE} min`,
+      );
       stop(child);
     }, deadline);
     child.on("error", (error) => console.error(error.message));

@@ -34,9 +34,7 @@ interface Component {
 }
 
 /** The Deployments of the control plane: one image, a component each. */
-export function deployments(
-  settings: Settings,
-): Record<keyof typeof DeploymentName, ManifestOf<Deployment>> {
+export function deployments(settings: Settings): Record<keyof typeof DeploymentName, ManifestOf<Deployment>> {
   return {
     controllerManager: deployment(settings, controllerManager(settings)),
     virtualKubelet: deployment(settings, virtualKubelet(settings)),

@@ -1,3 +1,4 @@
+import { crds } from "../api/generate/custom-resource-definition";
 import { DataKey, Label, LabelValue, Name, VIRTUAL_NODE_TOLERATION } from "../api/keys";
 import type { ConfigMap, Namespace, RuntimeClass, Service } from "../api/kubernetes";
 import type { VkOptionsTemplate } from "../api/offloading";
@@ -10,6 +11,7 @@ import {
   installationSettingsSchema,
 } from "./installation-settings";
 import type { Manifest, ManifestOf } from "./manifest";
+import { webhookConfigurations } from "./webhooks";
 import { clusterRoleBindings, clusterRoles, roleBindings, roles, serviceAccounts } from "./roles";
 
 /**
@@ -33,8 +35,14 @@ export function installation(settings: InstallationSettings): Manifest[] {
   ];
 }
 
+/** The definitions of every kind, so that one installation can do whatever a later one may. */
+export function definitions(): Manifest[] {
+  return crds();
+}
+
 /** What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. */
 export function foundation(namespace: string): Manifest[] {
+  const { mutating, validating } = webhookConfigurations({ namespace, serviceName: DeploymentName.webhook });
   return [
     ...serviceAccounts(namespace),
     ...clusterRoles(),
@@ -42,6 +50,8 @@ export function foundation(namespace: string): Manifest[] {
     ...roles(namespace),
     ...roleBindings(namespace),
     webhookService(namespace),
+    mutating,
+    validating,
     runtimeClass(),
   ];
 }
@@ -51,10 +61,7 @@ export function liqoNamespace(name: string): ManifestOf<Namespace> {
 }
 
 /** Says who the cluster is; everything that needs to know finds it by its label (control plane reference 3.1). */
-export function clusterIdConfigMap(
-  namespace: string,
-  clusterId: string,
-): ManifestOf<ConfigMap> {
+export function clusterIdConfigMap(namespace: string, clusterId: string): ManifestOf<ConfigMap> {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",

@@ -25,16 +25,22 @@ export type SliceRequest = z.output<typeof sliceRequestSchema>;
 export const namespaceOffloadingSchema = z
   .strictObject({
     namespace: namespaceNameSchema,
-    namespaceMappingStrategy: z.enum(["DefaultName", "EnforceSameName", "SelectedName"]).default("DefaultName"),
+    namespaceMappingStrategy: z
+      .enum(["DefaultName", "EnforceSameName", "SelectedName"])
+      .default("DefaultName"),
     remoteNamespaceName: namespaceNameSchema.optional(),
     podOffloadingStrategy: z.enum(["LocalAndRemote", "Remote", "Local"]).default("LocalAndRemote"),
     clusterSelector: NamespaceOffloading.specSchema.shape.clusterSelector,
   })
-  .refine((value) => (value.namespaceMappingStrategy === "SelectedName") === (value.remoteNamespaceName !== undefined), {
-    path: ["remoteNamespaceName"],
-    error:
-      "goes together with namespaceMappingStrategy SelectedName; give both, or neither for a name made from the local one",
-  });
+  .refine(
+    (value) =>
+      (value.namespaceMappingStrategy === "SelectedName") === (value.remoteNamespaceName !== undefined),
+    {
+      path: ["remoteNamespaceName"],
+      error:
+        "goes together with namespaceMappingStrategy SelectedName; give both, or neither for a name made from the local one",
+    },
+  );
 export type NamespaceOffloadingSettings = z.output<typeof namespaceOffloadingSchema>;
 
 /** Extends a namespace to other clusters (offloading reference 4). */

@@ -145,10 +145,7 @@ export function controlPlaneIdentity(
 }
 
 /** At the consumer: a request for resources, copied to the provider by the replicator (control plane reference 10). */
-export function resourceSlice(
-  request: SliceRequest,
-  createVirtualNode: boolean,
-): ManifestOf<ResourceSlice> {
+export function resourceSlice(request: SliceRequest, createVirtualNode: boolean): ManifestOf<ResourceSlice> {
   const { providerClusterId, resources } = request;
   return {
     apiVersion: "authentication.liqo.io/v1beta1",

@@ -3,7 +3,11 @@ import assert from "node:assert/strict";
 import { InvalidObjectError } from "../../../runtime/api";
 import { parseArguments } from "../../../runtime/plan/arguments";
 import { installationSettingsSchema } from "../../../runtime/plan/installation-settings";
-import { namespaceOffloadingSchema, sliceRequestSchema, virtualNodeSchema } from "../../../runtime/plan/offloading";
+import {
+  namespaceOffloadingSchema,
+  sliceRequestSchema,
+  virtualNodeSchema,
+} from "../../../runtime/plan/offloading";
 
 /** Wrong arguments, and what the message must name: the property, its value, the way out. */
 const cases = [
@@ -112,7 +116,10 @@ describe("arguments of components", () => {
   });
 
   it("fills the defaults", () => {
-    const parsed = parseArguments(installationSettingsSchema, "Installation", { clusterId: "rome", image: "i:1" });
+    const parsed = parseArguments(installationSettingsSchema, "Installation", {
+      clusterId: "rome",
+      image: "i:1",
+    });
     assert.equal(parsed.namespace, "liqo");
     assert.deepEqual(parsed.replicas, { controllerManager: 1, virtualKubelet: 1, webhook: 1 });
     assert.deepEqual(parsed.defaultNodeResources, {

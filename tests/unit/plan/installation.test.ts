@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+
+import { OWN_KINDS } from "../../../runtime/api";
+import { deployments } from "../../../runtime/plan/deployments";
+import { installation } from "../../../runtime/plan/installation";
+import { installationDataSchema } from "../../../runtime/plan/installation-settings";
+import type { Manifest } from "../../../runtime/plan/manifest";
+
+const settings = { clusterId: "milan", namespace: "liqo-system", image: "runtime:7" };
+const manifests = installation(settings);
+
+function find(kind: string, name: string): Manifest {
+  const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  assert.ok(found, `${kind} ${name} is planned`);
+  return found;
+}
+
+const data = (value: object) => installationDataSchema.parse({ image: "runtime:7", ...value });
+
+describe("the plan of an installation", () => {
+  it("defines every kind, before anything else", () => {
+    const kinds = manifests.slice(0, OWN_KINDS.length).map(({ kind }) => kind);
+    assert.deepEqual(new Set(kinds), new Set(["CustomResourceDefinition"]));
+    assert.equal(OWN_KINDS.length, 28);
+  });
+
+  it("has no two objects of one name", () => {
+    const names = manifests.map(
+      ({ kind, metadata }) => `${kind}/${metadata.namespace ?? ""}/${metadata.name}`,
+    );
+    assert.deepEqual(names, [...new Set(names)]);
+  });
+
+  it("puts every namespaced object into the namespace given, after the namespace itself", () => {
+    const namespaces = manifests.flatMap(({ metadata }) => metadata.namespace ?? []);
+    assert.deepEqual(new Set(namespaces), new Set(["liqo-system"]));
+    const first = manifests.findIndex(({ metadata }) => metadata.namespace !== undefined);
+    const home = manifests.findIndex(({ kind }) => kind === "Namespace");
+    assert.ok(home >= 0 && home < first);
+  });
+
+  it("leaves the namespace to others where asked", () => {
+    const without = installation({ ...settings, createNamespace: false });
+    assert.deepEqual(
+      without.filter(({ kind }) => kind === "Namespace"),
+      [],
+    );
+    assert.equal(without.length, manifests.length - 1);
+  });
+
+  it("says who the cluster is where everything looks for it", () => {
+    const configMap = find("ConfigMap", "liqo-clusterid-configmap");
+    assert.equal(configMap.metadata.labels?.["app.kubernetes.io/name"], "clusterid-configmap");
+    assert.deepEqual("data" in configMap && configMap.data, { CLUSTER_ID: "milan" });
+  });
+
+  for (const [role, appName] of [
+    ["liqo-remote-controlplane", "remote-controlplane"],
+    ["liqo-virtual-kubelet-remote", "virtual-kubelet-remote"],
+    ["liqo-virtual-kubelet-remote-clusterwide", "virtual-kubelet-remote-clusterwide"],
+    ["liqo-virtual-kubelet-local", "virtual-kubelet-local"],
+  ] as const) {
+    it(`has the ClusterRole ${role}, found as ${appName}`, () => {
+      assert.equal(find("ClusterRole", role).metadata.labels?.["app.kubernetes.io/name"], appName);
+    });
+  }
+
+  it("gives every ServiceAccount of a Deployment a role", () => {
+    const accounts = manifests
+      .filter(({ kind }) => kind === "ServiceAccount")
+      .map(({ metadata }) => metadata.name);
+    assert.deepEqual(accounts.sort(), ["liqo-controller-manager", "liqo-virtual-kubelet", "liqo-webhook"]);
+    const bound = JSON.stringify(manifests.filter(({ kind }) => kind === "ClusterRoleBinding"));
+    for (const account of accounts)
+      assert.ok(bound.includes(`"name":"${account}","namespace":"liqo-system"`));
+  });
+
+  it("gives a consumer's roles to nobody here, but for the control plane's own", () => {
+    const bindings = manifests.filter(({ kind }) => kind === "ClusterRoleBinding");
+    const bound = bindings.map(({ metadata }) => metadata.name);
+    assert.ok(!bound.includes("liqo-virtual-kubelet-remote"));
+    assert.ok(!bound.includes("liqo-virtual-kubelet-remote-clusterwide"));
+  });
+
+  it("elects a leader only among several", () => {
+    const single = deployments({ namespace: "liqo", ...data({}) });
+    const several = deployments({ namespace: "liqo", ...data({ replicas: { controllerManager: 3 } }) });
+    const argsOf = (plan: typeof single) =>
+      plan.controllerManager.spec?.template?.spec?.containers?.[0]?.args ?? [];
+    assert.ok(argsOf(single).includes("--enable-leader-election=false"));
+    assert.ok(argsOf(several).includes("--enable-leader-election=true"));
+    assert.equal(single.controllerManager.spec?.strategy?.type, "Recreate", "two at once would both work");
+    assert.equal(several.controllerManager.spec?.strategy?.type, "RollingUpdate");
+  });
+
+  it("passes the API server's override, its CA as base64", () => {
+    const plan = deployments({
+      namespace: "liqo",
+      ...data({ apiServer: { address: "api.milan.example:6443", ca: "-----BEGIN CERTIFICATE-----\n" } }),
+    });
+    const args = plan.controllerManager.spec?.template?.spec?.containers?.[0]?.args ?? [];
+    assert.ok(args.includes("--api-server-address-override=api.milan.example:6443"));
+    const ca = args.find((arg) => arg.startsWith("--ca-override="))?.slice("--ca-override=".length) ?? "";
+    assert.equal(Buffer.from(ca, "base64").toString(), "-----BEGIN CERTIFICATE-----\n");
+  });
+
+  it("runs unprivileged, with a read-only root and a capped heap", () => {
+    for (const plan of Object.values(deployments({ namespace: "liqo", ...data({}) }))) {
+      const pod = plan.spec?.template?.spec;
+      assert.equal(pod?.securityContext?.runAsNonRoot, true);
+      const container = pod?.containers?.[0];
+      assert.equal(container?.securityContext?.readOnlyRootFilesystem, true);
+      assert.deepEqual(container?.securityContext?.capabilities?.drop, ["ALL"]);
+      assert.match(
+        container?.env?.find(({ name }) => name === "NODE_OPTIONS")?.value ?? "",
+        /--max-old-space-size=\d+/,
+      );
+    }
+  });
+
+  it("is the same each time", () => {
+    assert.deepEqual(installation(settings), manifests);
+  });
+
+  it("has the same objects whatever the data", () => {
+    const identities = (list: Manifest[]) =>
+      list.map(({ apiVersion, kind, metadata: { name, namespace } }) => [apiVersion, kind, namespace, name]);
+    const other = installation({
+      ...settings,
+      clusterId: "turin",
+      image: "other:8",
+      imagePullSecrets: ["registry"],
+      podCidrs: ["10.31.0.0/16"],
+      clusterLabels: { region: "north" },
+      replicas: { webhook: 2, virtualKubelet: 3 },
+    });
+    assert.deepEqual(identities(other), identities(manifests));
+  });
+});
