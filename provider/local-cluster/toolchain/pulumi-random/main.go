@@ -56,10 +56,8 @@ func describe() bridge.ProviderInfo {
 		token := tokens.Type(fmt.Sprintf("random:index/random%s:Random%s", name, name))
 		resources[upstream] = &bridge.ResourceInfo{Tok: token}
 	}
-	// These have no attribute `id` upstream; the SDK expects the value itself to be the id.
+	// The only one without an attribute `id` upstream; the SDK expects the value itself to be the id.
 	resources["random_bytes"].ComputeID = idFrom("base64")
-	resources["random_uuid4"].ComputeID = idFrom("result")
-	resources["random_uuid7"].ComputeID = idFrom("result")
 
 	return bridge.ProviderInfo{
 		Name:         "random",

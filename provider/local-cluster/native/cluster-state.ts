@@ -1,0 +1,52 @@
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { clusterSpec } from "../cluster-spec";
+import { isRunning } from "../process-identity";
+import type { ClusterLayout, Layout } from "./layout";
+
+const identity = z.object({ pid: z.number(), startTime: z.string(), boot: z.string() });
+
+const nativeClusterState = z.object({
+  spec: clusterSpec,
+  /** Place in the fabric's address plan. */
+  slot: z.number(),
+  apiServerUrl: z.string(),
+  nodes: z.array(z.object({ name: z.string(), address: z.string(), init: identity.optional() })),
+});
+
+/** What is remembered of a native cluster from its first start to its removal. */
+export type NativeClusterState = z.output<typeof nativeClusterState>;
+
+export async function readClusterState(layout: ClusterLayout): Promise<NativeClusterState | undefined> {
+  const text = await readFile(layout.stateFile, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const parsed = nativeClusterState.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  throw new Error(
+    `${layout.stateFile} is not readable by this version (${z.prettifyError(parsed.error)}); remove the cluster with "npm run clusters -- down ${layout.name}"`,
+  );
+}
+
+export async function writeClusterState(layout: ClusterLayout, state: NativeClusterState): Promise<void> {
+  await mkdir(layout.folder, { recursive: true, mode: 0o700 });
+  const draft = `${layout.stateFile}.draft`;
+  await writeFile(draft, JSON.stringify(state, undefined, 2), { mode: 0o600 });
+  await rename(draft, layout.stateFile);
+}
+
+/** Names of the clusters that this checkout has folders of, running or not. */
+export async function clusterNames(layout: Layout): Promise<string[]> {
+  const entries = await readdir(join(layout.folder, "clusters"), { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Whether all nodes of a cluster run. */
+export function nodesRun(state: NativeClusterState): boolean {
+  return state.nodes.every(({ init }) => init !== undefined && isRunning(init));
+}

@@ -1,0 +1,171 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+
+import type { ClusterSpec } from "../cluster-spec";
+import { findExecutable } from "../find-executable";
+import { cacheFolder, stateFolder } from "../folders";
+import { formatRange, overlaps, parseRange, type Ipv4Range } from "../ipv4-range";
+import { CommandError, runCommand } from "../run-command";
+import { kubernetesVersion } from "../toolchain/tool-catalogue";
+import { hierarchies } from "./control-groups";
+import type { HostRoute } from "./host-network";
+
+/** What the machine offers, as the checks see it. */
+export interface MachineFacts {
+  platform: string;
+  root: boolean;
+  stateFolder: string;
+  cacheFolder: string;
+  availableMemoryMb: number;
+  availableDiskMb: number;
+  routes: readonly HostRoute[];
+  /** This checkout's own network, if it has one. */
+  fabric: Ipv4Range | undefined;
+  /** Control group controllers that are mounted. */
+  controllers: readonly string[];
+  /** One line for each kernel feature that did not work when tried. */
+  kernelFaults: readonly string[];
+}
+
+const memoryMbPerCluster = 700;
+const memoryMbPerFurtherNode = 150;
+const diskMbPerNode = 500;
+
+/** One line for each reason why a cluster cannot be made here; none if it can. Pure. */
+export function machineFaults(spec: ClusterSpec, facts: MachineFacts): string[] {
+  const faults: string[] = [];
+  if (facts.platform !== "linux") {
+    return [`native clusters need Linux, this is ${facts.platform}; use the backend kind`];
+  }
+  if (!facts.root)
+    faults.push("native clusters need root, to make network namespaces and mounts; run this with sudo");
+  if (spec.kubernetesVersion !== kubernetesVersion) {
+    faults.push(
+      `kubernetesVersion is ${spec.kubernetesVersion}; native clusters run ${kubernetesVersion}: leave it out, or use the backend kind`,
+    );
+  }
+  for (const [name, folder] of [
+    ["PULUMI_LIQO_STATE", facts.stateFolder],
+    ["PULUMI_LIQO_CACHE", facts.cacheFolder],
+  ] as const) {
+    const hidden = ["/run", "/proc", "/var/lib", "/var/log"].find((top) =>
+      `${folder}/`.startsWith(`${top}/`),
+    );
+    if (hidden !== undefined) {
+      faults.push(
+        `${folder} is below ${hidden}, which nodes have for themselves; set ${name} to a folder elsewhere`,
+      );
+    }
+  }
+  const memory = memoryMbPerCluster + (spec.nodes - 1) * memoryMbPerFurtherNode;
+  if (facts.availableMemoryMb < memory) {
+    faults.push(
+      `${facts.availableMemoryMb} MB of memory are available, the cluster ${spec.name} needs ${memory} MB`,
+    );
+  }
+  const disk = diskMbPerNode * spec.nodes;
+  if (facts.availableDiskMb < disk) {
+    faults.push(
+      `${facts.availableDiskMb} MB are free below ${facts.stateFolder}, the cluster ${spec.name} needs ${disk} MB; free some or set PULUMI_LIQO_STATE`,
+    );
+  }
+  for (const field of ["podCidr", "serviceCidr"] as const) {
+    const range = parseRange(spec[field]);
+    const route = facts.routes.find((candidate) => overlaps(candidate.range, range));
+    if (facts.fabric !== undefined && overlaps(facts.fabric, range)) {
+      faults.push(
+        `${field} ${spec[field]} overlaps ${formatRange(facts.fabric)}, the network of the local clusters; choose another`,
+      );
+    } else if (route !== undefined) {
+      faults.push(
+        `${field} ${spec[field]} overlaps ${formatRange(route.range)}, which this machine reaches by ${route.device}; choose another`,
+      );
+    }
+  }
+  for (const controller of ["cpu", "memory", "pids"]) {
+    if (!facts.controllers.includes(controller)) {
+      faults.push(
+        `the control group controller ${controller} is not available; boot the kernel with it enabled`,
+      );
+    }
+  }
+  return [...faults, ...facts.kernelFaults];
+}
+
+/** Looks at the machine without changing it: what must be tried is tried in a throw-away network namespace. */
+export async function machineFacts(context: {
+  routes: readonly HostRoute[];
+  fabric: Ipv4Range | undefined;
+}): Promise<MachineFacts> {
+  const linux = process.platform === "linux";
+  const root = process.getuid?.() === 0;
+  return {
+    ...context,
+    platform: process.platform,
+    root,
+    stateFolder: stateFolder(),
+    cacheFolder: cacheFolder(),
+    availableMemoryMb: linux ? availableMemoryMb(readFileSync("/proc/meminfo", "utf8")) : 0,
+    availableDiskMb: await freeDiskMb(stateFolder()),
+    controllers: linux ? await controllers() : [],
+    kernelFaults: linux && root ? await tryKernel() : [],
+  };
+}
+
+/** Kernel features, each with a command that works only with it, run in network and mount namespaces of its own. */
+const trials = [
+  { feature: "network namespaces (CONFIG_NET_NS)", script: "true" },
+  { feature: "bridges (CONFIG_BRIDGE)", script: "ip link add br0 type bridge" },
+  { feature: "veth pairs (CONFIG_VETH)", script: "ip link add v0 type veth peer name v1" },
+  {
+    feature: "nftables with NAT (CONFIG_NF_TABLES, CONFIG_NFT_MASQ)",
+    script:
+      "printf 'table ip t {\\n chain c {\\n type nat hook postrouting priority srcnat;\\n masquerade\\n }\\n}\\n' | nft -f -",
+  },
+];
+
+async function tryKernel(): Promise<string[]> {
+  const faults: string[] = [];
+  if (!/\boverlay$/m.test(readFileSync("/proc/filesystems", "utf8")) && !existsSync("/lib/modules")) {
+    faults.push("the kernel has no overlay file system (CONFIG_OVERLAY_FS); boot one that has");
+  }
+  for (const { feature, script } of trials) {
+    if (script.includes("nft") && findExecutable("nft") === undefined) continue; // named as a missing package
+    try {
+      await runCommand("unshare", ["--net", "--mount", "--pid", "--fork", "sh", "-ec", script], {
+        timeoutMs: 10_000,
+      });
+    } catch (error) {
+      const reason = error instanceof CommandError ? error.stderr.trim().split("\n")[0] : String(error);
+      faults.push(`the kernel does not do ${feature}: ${reason ?? ""}`);
+    }
+  }
+  return faults;
+}
+
+async function controllers(): Promise<string[]> {
+  const mounted = await hierarchies();
+  return mounted.flatMap(({ mountPoint, version, controllers: names }) =>
+    version === 1 ? names : readFileSync(`${mountPoint}/cgroup.controllers`, "utf8").trim().split(" "),
+  );
+}
+
+function availableMemoryMb(memInfo: string): number {
+  return Math.floor(Number(/^MemAvailable:\s+(\d+) kB/m.exec(memInfo)?.[1] ?? 0) / 1024);
+}
+
+async function freeDiskMb(folder: string): Promise<number> {
+  let existing = folder;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const { bavail, bsize } = await statfs(existing);
+  return Math.floor((bavail * bsize) / 1024 / 1024);
+}
+
+const overlayMagic = 0x794c7630;
+
+/** Whether a folder can be the upper layer of an overlay: not if it lies on an overlay itself, as in a container. */
+export async function canHoldOverlay(folder: string): Promise<boolean> {
+  await mkdir(folder, { recursive: true });
+  return (await statfs(folder)).type !== overlayMagic;
+}

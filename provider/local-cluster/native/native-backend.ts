@@ -1,0 +1,198 @@
+import { readFile, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import { buildPauseImage } from "../../../runtime/image";
+import type { ClusterSpec } from "../cluster-spec";
+import { cacheFolder } from "../folders";
+import { parseRange } from "../ipv4-range";
+import { withLock } from "../process-lock";
+import type { RunningCluster } from "../running-cluster";
+import { ensureSystemPackages } from "../system-packages";
+import { ensureTools } from "../toolchain";
+import {
+  clusterNames,
+  nodesRun,
+  readClusterState,
+  writeClusterState,
+  type NativeClusterState,
+} from "./cluster-state";
+import { removeGroup } from "./control-groups";
+import { clusterSlots, ensureFabric, findFabric, removeFabric, type Fabric } from "./fabric";
+import { hostRoutes } from "./host-network";
+import { nativeLayout, type Layout } from "./layout";
+import { machineFacts, machineFaults } from "./machine-checks";
+import { runInNamespaces } from "./namespace-process";
+import { auditLogFile, clusterGroup, startCluster } from "./start-cluster";
+
+export interface BackendOptions {
+  progress?: (line: string) => void;
+  signal?: AbortSignal;
+}
+
+/**
+ * Makes a cluster, takes up one whose processes ended, or finds the one that runs. Nothing is changed if a check fails.
+ *
+ * @throws one line a fault; naming the fields if a cluster of this name exists with another specification
+ */
+export async function nativeUp(spec: ClusterSpec, options: BackendOptions = {}): Promise<RunningCluster> {
+  const layout = nativeLayout();
+  const cluster = layout.cluster(spec.name);
+  return withLock(cluster.lock, lockOptions(`starting the cluster ${spec.name}`, options), async () => {
+    const before = await readClusterState(cluster);
+    if (before !== undefined) assertSameSpec(before.spec, spec);
+    if (before !== undefined && nodesRun(before) && (await findFabric(layout)) !== undefined) {
+      await importImages(before, spec.images);
+      return describe(layout, before);
+    }
+    const fabric = await prepare(spec, layout, options);
+    const tools = await ensureTools(["kubernetes", "etcd", "coredns"], options);
+    const pause = await buildPauseImage(join(cacheFolder(), "images"));
+    await removeGroup(clusterGroup(layout, spec.name));
+    const slot = before?.slot ?? (await takeSlot(layout, spec));
+    const state = await startCluster(spec, slot, {
+      layout,
+      fabric,
+      tools,
+      images: [pause.file, ...spec.images],
+      progress: options.progress ?? (() => undefined),
+      ...(options.signal && { signal: options.signal }),
+    });
+    return describe(layout, state);
+  });
+}
+
+/** Removes a cluster and all that it made; also what is left of one that was killed. False if there was none. */
+export async function nativeDown(name: string, options: BackendOptions = {}): Promise<boolean> {
+  const layout = nativeLayout();
+  const cluster = layout.cluster(name);
+  const existed = (await clusterNames(layout)).includes(name);
+  await withLock(cluster.lock, lockOptions(`removing the cluster ${name}`, options), async () => {
+    await removeGroup(clusterGroup(layout, name));
+    await rm(cluster.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  });
+  await withLock(join(layout.folder, "lock"), lockOptions("removing the network", options), async () => {
+    if ((await clusterNames(layout)).length > 0) return;
+    await removeFabric(layout);
+    await removeGroup(layout.cgroup);
+  });
+  // Fails, as it should, while another process holds a lock in it.
+  for (const folder of [join(layout.folder, "clusters"), layout.folder])
+    await rmdir(folder).catch(() => undefined);
+  return existed;
+}
+
+/** The clusters of this checkout, whether their processes run or not. */
+export async function nativeList(): Promise<
+  { name: string; running: boolean; spec: ClusterSpec; apiServerUrl: string }[]
+> {
+  const layout = nativeLayout();
+  const found = await Promise.all(
+    (await clusterNames(layout)).map(async (name) => ({
+      name,
+      state: await readClusterState(layout.cluster(name)),
+    })),
+  );
+  return found.flatMap(({ name, state }) =>
+    state === undefined
+      ? []
+      : [{ name, running: nodesRun(state), spec: state.spec, apiServerUrl: state.apiServerUrl }],
+  );
+}
+
+/** A cluster whose processes run; undefined if there is none of this name or they ended. */
+export async function nativeGet(name: string): Promise<RunningCluster | undefined> {
+  const layout = nativeLayout();
+  const state = await readClusterState(layout.cluster(name));
+  return state !== undefined && nodesRun(state) ? describe(layout, state) : undefined;
+}
+
+/** Runs a command on a node, in all its namespaces. */
+export async function runOnNode(cluster: string, node: string, command: string[]): Promise<string> {
+  const state = await readClusterState(nativeLayout().cluster(cluster));
+  const found = state?.nodes.find(({ name }) => name === node);
+  if (found?.init === undefined) throw new Error(`the cluster ${cluster} has no running node ${node}`);
+  return runInNamespaces(found.init, ["--mount", "--net", "--uts", "--pid"], command);
+}
+
+/** Loads image archives into every node of a running cluster. */
+export async function nativeImportImages(name: string, images: readonly string[]): Promise<void> {
+  const state = await readClusterState(nativeLayout().cluster(name));
+  if (state === undefined || !nodesRun(state)) throw new Error(`the cluster ${name} does not run`);
+  await importImages(state, images);
+}
+
+/** All checks, then the packages and the network that clusters share. */
+async function prepare(spec: ClusterSpec, layout: Layout, options: BackendOptions): Promise<Fabric> {
+  const fabric = await findFabric(layout);
+  const routes = process.platform === "linux" ? await hostRoutes().catch(() => []) : [];
+  const faults = machineFaults(spec, await machineFacts({ routes, fabric: fabric?.range }));
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+  await ensureSystemPackages(options.progress);
+  const taken = [parseRange(spec.podCidr), parseRange(spec.serviceCidr)];
+  return withLock(join(layout.folder, "lock"), lockOptions("making the network", options), async () =>
+    ensureFabric(layout, taken),
+  );
+}
+
+/** The first free place in the address plan; the cluster's folder marks it as taken. */
+async function takeSlot(layout: Layout, spec: ClusterSpec): Promise<number> {
+  return withLock(join(layout.folder, "lock"), { purpose: "giving out addresses" }, async () => {
+    const states = await Promise.all(
+      (await clusterNames(layout)).map((name) => readClusterState(layout.cluster(name))),
+    );
+    const used = new Set(states.map((state) => state?.slot));
+    const slot = Array.from({ length: clusterSlots }, (_, index) => index).find((index) => !used.has(index));
+    if (slot === undefined) throw new Error(`there are ${clusterSlots} local clusters already; remove some`);
+    await writeClusterState(layout.cluster(spec.name), { spec, slot, apiServerUrl: "", nodes: [] });
+    return slot;
+  });
+}
+
+function assertSameSpec(before: ClusterSpec, wanted: ClusterSpec): void {
+  const fields = ["nodes", "podCidr", "serviceCidr", "kubernetesVersion", "auditLog"] as const;
+  const changed = fields.filter((field) => before[field] !== wanted[field]);
+  if (changed.length === 0) return;
+  const list = changed
+    .map((field) => `${field} ${String(before[field])} instead of ${String(wanted[field])}`)
+    .join(", ");
+  throw new Error(
+    `a local cluster named ${before.name} exists with ${list}; remove it with "npm run clusters -- down ${before.name}" or use another name`,
+  );
+}
+
+async function importImages(state: NativeClusterState, images: readonly string[]): Promise<void> {
+  for (const { init } of state.nodes) {
+    if (init === undefined) continue;
+    for (const image of images) {
+      await runInNamespaces(
+        init,
+        ["--mount", "--net", "--uts", "--pid"],
+        ["ctr", "--namespace", "k8s.io", "images", "import", image],
+      );
+    }
+  }
+}
+
+async function describe(layout: Layout, state: NativeClusterState): Promise<RunningCluster> {
+  const cluster = layout.cluster(state.spec.name);
+  return {
+    name: state.spec.name,
+    backend: "native",
+    kubeconfig: await readFile(join(cluster.pki, "admin.kubeconfig"), "utf8"),
+    apiServerUrl: state.apiServerUrl,
+    nodeNames: state.nodes.map(({ name }) => name),
+    podCidr: state.spec.podCidr,
+    serviceCidr: state.spec.serviceCidr,
+    folder: cluster.folder,
+    ...(state.spec.auditLog && { auditLogPath: auditLogFile(cluster) }),
+  };
+}
+
+function lockOptions(purpose: string, options: BackendOptions) {
+  return {
+    purpose,
+    onWait: (holder: { pid: number; purpose: string }) =>
+      options.progress?.(`waiting for process ${holder.pid}: ${holder.purpose}`),
+    ...(options.signal && { signal: options.signal }),
+  };
+}
