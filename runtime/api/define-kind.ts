@@ -48,6 +48,8 @@ export interface KindDefinition<
   /** Whether the status is written through a subresource of its own; by default where there is a status. */
   statusSubresource?: boolean;
   columns?: readonly PrinterColumn[];
+  /** Brings an older form that the API server still takes into the present one, in place. `parse` does so by its schema. */
+  normalize?: (object: Record<string, unknown>) => void;
   /** Conditions on the whole object, its name included; evaluated by the API server alone. */
   rules?: readonly ValidationRule[];
   /** Labels of the CRD object itself. */
@@ -125,7 +127,7 @@ export function defineKind<
       return specSchema();
     },
     parse(value: unknown): T {
-      const result = manifest().safeParse(checkEnvelope(envelope, value));
+      const result = manifest().safeParse(withoutNulls(checkEnvelope(envelope, value)));
       if (result.success) return asObject<T>(result.data);
       throw new InvalidObjectError(subjectOf(kind, value), sentencesOf(result.error, value), {
         cause: result.error,
@@ -134,10 +136,11 @@ export function defineKind<
     fromApiServer(value: unknown): T {
       const object = checkEnvelope(envelope, value);
       if (object.spec === undefined) object.spec = {};
+      definition.normalize?.(object);
       return asObject<T>(object);
     },
     parseSpec(value: unknown): z.output<Spec> {
-      const result = specSchema().safeParse(value);
+      const result = specSchema().safeParse(withoutNulls(value));
       if (result.success) return result.data;
       const issues = sentencesOf(result.error, value).map((issue) =>
         isRecord(value) ? `spec.${issue}` : issue,
@@ -153,6 +156,17 @@ export function defineKind<
  */
 function asObject<T>(checked: unknown): T {
   return checked as T;
+}
+
+/** Null is no value in our kinds, and the API server drops it, too. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, field]) => field !== null)
+      .map(([name, field]) => [name, withoutNulls(field)]),
+  );
 }
 
 function once<V>(make: () => V): () => V {

@@ -7,20 +7,22 @@ export function sentencesOf(error: z.ZodError, value: unknown): string[] {
   return error.issues.map((issue) => {
     const path = pathText(issue.path);
     const found = valueAt(value, issue.path);
-    const sentence = `${describe(found)} ${faultOf(issue, found)}`;
+    const fault = faultOf(issue, found == null);
+    const sentence = found == null ? fault : `${describe(found)} ${fault}`;
     return path === "" ? sentence : `${path}: ${sentence}`;
   });
 }
 
-function faultOf(issue: z.core.$ZodIssue, found: unknown): string {
-  const missing = found === undefined;
+function faultOf(issue: z.core.$ZodIssue, missing: boolean): string {
   switch (issue.code) {
     case "invalid_type":
       return missing
-        ? `and required; give ${withArticle(issue.expected)}`
-        : `is not ${withArticle(issue.expected)}`;
-    case "invalid_value":
-      return `is not one of ${issue.values.map((allowed) => JSON.stringify(allowed)).join(", ")}`;
+        ? `is required; give ${typeText(issue.expected).replace(/[,;].*/, "")}`
+        : `is not ${typeText(issue.expected)}`;
+    case "invalid_value": {
+      const allowed = issue.values.map((value) => JSON.stringify(value)).join(", ");
+      return missing ? `is required; give one of ${allowed}` : `is not one of ${allowed}; take one of these`;
+    }
     case "invalid_format":
       return ownText(issue) ?? `does not match ${issue.pattern ?? issue.format}`;
     case "too_small":
@@ -48,10 +50,24 @@ function unitOf(origin: string): string {
   return origin === "array" ? " items" : "";
 }
 
-function withArticle(type: string): string {
-  if (type === "array") return "a list";
-  if (type === "record") return "an object";
-  return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+function typeText(type: string): string {
+  switch (type) {
+    case "array":
+      return "a list";
+    case "record":
+    case "object":
+      return "an object";
+    case "int":
+      return "a whole number, without quotes";
+    case "number":
+      return "a number, without quotes";
+    case "boolean":
+      return "true or false, without quotes";
+    case "string":
+      return "a string; put it in quotes";
+    default:
+      return type;
+  }
 }
 
 /** `spec.table.rules[0].dst` */

@@ -102,12 +102,13 @@ function ruleTexts(field: StructuralSchema): string[] {
   if (field.minLength !== undefined) texts.push(`At least ${field.minLength} characters.`);
   if (field.minItems !== undefined) texts.push(`At least ${field.minItems} items.`);
   if (field.maxItems !== undefined) texts.push(`At most ${field.maxItems} items.`);
-  if (field.maxProperties !== undefined) texts.push(`At most ${field.maxProperties} of the fields.`);
+  if (field.maxProperties) texts.push(`At most ${field.maxProperties} of the fields.`);
   if (field.minimum !== undefined) texts.push(`At least ${field.minimum}.`);
   return texts;
 }
 
 function typeText(field: StructuralSchema): string {
+  if (field.items && field.type === undefined) return `list of ${typeText(field.items)}, or one`;
   if (field.items) return `list of ${typeText(field.items)}`;
   if (field.additionalProperties) return `map to ${typeText(field.additionalProperties)}`;
   if (field.enum)

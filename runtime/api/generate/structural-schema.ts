@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { isRecord } from "../invalid-object";
 import { EMBEDDED } from "../schema/embedded";
+import { ONE_OR_MANY } from "../schema/fields";
 import type { StructuralSchema } from "../schema/structural";
 
 /** What stands in for an embedded Kubernetes type: its schema in a CRD, its name in a reference page. */
@@ -54,6 +55,7 @@ export function structuralSchema(schema: z.ZodType, embed: Embed): StructuralSch
 
 function convert(node: unknown, embed: Embed): StructuralSchema {
   if (!isRecord(node)) throw new Error(`not a schema: ${JSON.stringify(node)}`);
+  if (node[ONE_OR_MANY] === true) return oneOrMany(node, embed);
   const { [EMBEDDED]: embeddedName, ...own } = node;
   const found: Record<string, unknown> = {
     ...(typeof embeddedName === "string" ? embed(embeddedName) : {}),
@@ -73,6 +75,18 @@ function convert(node: unknown, embed: Embed): StructuralSchema {
     }
   }
   return result;
+}
+
+/** Without a type, the format holds for a single string and the items for a list. Maps are refused; numbers are left to the readers. */
+function oneOrMany({ [ONE_OR_MANY]: _, ...list }: Record<string, unknown>, embed: Embed): StructuralSchema {
+  const { type: _type, items, ...rest } = convert(list, embed);
+  return {
+    ...rest,
+    format: items?.format,
+    maxProperties: 0,
+    items,
+    "x-kubernetes-preserve-unknown-fields": true,
+  };
 }
 
 function convertPart(key: string, value: unknown, embed: Embed): unknown {

@@ -1,11 +1,9 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
+import { isRecord } from "../invalid-object";
 import { Label } from "../keys/labels";
-import { cidr, cidrOrBlank, standardCondition } from "../schema/fields";
-
-/** A list of networks. Liqo 1.0 had a single one in its place, so `parse` takes that too. */
-const cidrs = () => z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(cidr()));
+import { cidrOrBlank, cidrs, listOf, standardCondition } from "../schema/fields";
 
 const clusterCIDRs = () =>
   z.object({
@@ -17,6 +15,15 @@ const clusterCIDRs = () =>
       .optional(),
   });
 
+/** Liqo 1.0 had one network in the place of each list, and manifests of that time are still about. */
+function normalize(object: Record<string, unknown>): void {
+  if (!isRecord(object.spec)) return;
+  for (const side of [object.spec.local, object.spec.remote]) {
+    if (!isRecord(side) || !isRecord(side.cidr)) continue;
+    for (const [name, value] of Object.entries(side.cidr)) side.cidr[name] = listOf(value);
+  }
+}
+
 /** Source: networking.md 4.2 and 7. */
 export const Configuration = defineKind({
   group: "networking.liqo.io",
@@ -26,6 +33,7 @@ export const Configuration = defineKind({
   shortNames: ["conf"],
   namespaced: true,
   summary: "The networks of a peer as the peer knows them, and in the status as this cluster reaches them.",
+  normalize,
   spec: () =>
     z.object({
       local: clusterCIDRs()

@@ -37,6 +37,17 @@ export const ipv4 = () =>
     .refine(isIPv4, { error: "is not an IPv4 address; write four numbers, as in 10.70.0.1" })
     .meta({ format: "ipv4" });
 
+/** In a list's metadata: the API server takes a single item in the place of the list, too. */
+export const ONE_OR_MANY = "x-one-or-many";
+
+/** A list of networks, in whose place there may be a single one; becomes a list. */
+export const cidrs = () => z.preprocess(listOf, z.array(cidr())).meta({ [ONE_OR_MANY]: true });
+
+/** A single string as a list. */
+export function listOf(value: unknown): unknown {
+  return typeof value === "string" ? [value] : value;
+}
+
 /** A network, or nothing yet in a list whose places count. */
 export const cidrOrBlank = () =>
   z
