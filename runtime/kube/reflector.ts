@@ -1,0 +1,299 @@
+import { isRecord } from "../api/invalid-object";
+import type { Kind, KubeObject } from "../api/meta";
+import { ApiError, isGone } from "./api-error";
+import { backoffMs } from "./backoff";
+import type { KubeClient, ListOptions } from "./client";
+import { type Clock, sleep } from "./clock";
+import { keyOf } from "./keys";
+import type { Logger } from "./log";
+import { collectionPath, withQuery } from "./resource-path";
+import { IdleWatchError, readWatch, type WatchEvent } from "./watch-stream";
+
+/** Where a reflector puts what it sees. */
+export interface ReflectorSink<T> {
+  /** The whole selection as it is now: what is not in it is gone. */
+  replace(present: ReadonlyMap<string, T>): void;
+  set(object: T): void;
+  /** @param final the last state, as the deletion event carries it */
+  delete(key: string, final: T): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  client: KubeClient;
+  kind: Kind<T>;
+  selection: ListOptions;
+  /** Makes of an object what is kept of it. Managed fields are off already. */
+  project: (object: T) => T;
+  /** The version that is kept of a key, so that a list can share it instead of holding a second copy. */
+  kept: (key: string) => T | undefined;
+  sink: ReflectorSink<T>;
+  clock: Clock;
+  log: Logger;
+  /** Counts why watches began anew. */
+  onRestart?: (reason: RestartReason) => void;
+}
+
+export type RestartReason = "ended" | "gone" | "idle" | "refused" | "lost";
+
+/** How soon, at most, a live watch that was cut is taken up again. */
+const FIRST_RESUME_MS = 200;
+const BACKOFF = { firstMs: 800, maxMs: 30_000 };
+/** The server ends a watch after this long, to spread them over its replicas; a random part of it comes on top. */
+const WATCH_SECONDS = 300;
+/** API servers send a bookmark each minute; the interval is learnt where it is longer. */
+const BOOKMARK_INTERVAL_MS = 60_000;
+/** While the list streams in, silence means that the server does not know of streaming lists. */
+const INITIAL_IDLE_MS = 20_000;
+/** Watches that fail this often without any event start over with a list. */
+const MAX_FAILED_RESUMES = 3;
+
+/**
+ * Follows one kind and selection for as long as its signal lets it: a list, then every change, then again from where it was.
+ *
+ * Lists by a streaming watch, or in pages where the server cannot do that. A list that breaks off is thrown away whole. Never gives up:
+ * failures are told to the log and tried again with a back-off of 800 ms to 30 s.
+ */
+export class Reflector<T extends KubeObject> {
+  /** Names the watch in reports, such as `watch pods (rome)`. */
+  readonly what: string;
+  /** Why there is no live watch at the moment, for readiness reports. */
+  problem: string | undefined;
+  private resumeFrom: string | undefined;
+  private streaming: "yes" | "not now" | "never" = "yes";
+  private failures = 0;
+  private failedResumes = 0;
+  private bookmarkIntervalMs = BOOKMARK_INTERVAL_MS;
+  private lastBookmark: number | undefined;
+
+  constructor(private readonly options: ReflectorOptions<T>) {
+    const { kind, selection } = options;
+    const group = kind.group === "" ? "" : `.${kind.group}`;
+    const parts = [selection.namespace, selection.labelSelector, selection.fieldSelector];
+    const of = parts.filter((part) => part !== undefined).join(" ");
+    this.what = `watch ${kind.plural}${group}${of === "" ? "" : ` (${of})`}`;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    while (!signal.aborted) {
+      try {
+        await this.once(signal);
+        if (signal.aborted) return;
+        this.options.onRestart?.("ended");
+      } catch (error) {
+        if (signal.aborted) return;
+        const delay = this.after(error);
+        if (delay > 0) await sleep(clock, delay, signal);
+      }
+    }
+  }
+
+  private async once(signal: AbortSignal): Promise<void> {
+    if (this.resumeFrom === undefined) {
+      if (this.streaming === "yes") return await this.streamList(signal);
+      await this.pagedList(signal);
+    }
+    await this.follow(signal);
+  }
+
+  /** Decides what the next attempt does, and when. */
+  private after(error: unknown): number {
+    const { log, client } = this.options;
+    const reason = restartReason(error);
+    this.options.onRestart?.(reason);
+    this.lastBookmark = undefined;
+    if (this.streaming === "yes" && this.resumeFrom === undefined && refusesStreaming(error)) {
+      log.debug("the API server has no streaming lists, listing in pages", { watch: this.what });
+      this.streaming = error instanceof IdleWatchError ? "not now" : "never";
+      return 0;
+    }
+    if (reason === "gone" && this.resumeFrom !== undefined) {
+      log.debug("watch history is gone, listing again", { watch: this.what });
+      this.resumeFrom = undefined;
+      return 0;
+    }
+    if (error instanceof ApiError && error.status === 401) client.forgetCredentials();
+    if (this.failures === 0 && this.resumeFrom !== undefined && (reason === "lost" || reason === "idle")) {
+      // A live watch was cut, which is everyday life: go on at once, only not all in the same moment.
+      this.failures = 1;
+      return Math.random() * FIRST_RESUME_MS;
+    }
+    this.failures += 1;
+    this.problem = error instanceof Error ? error.message : String(error);
+    if (this.resumeFrom !== undefined) {
+      this.failedResumes += 1;
+      if (this.failedResumes >= MAX_FAILED_RESUMES && reason === "refused") this.resumeFrom = undefined;
+    }
+    const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const delay = Math.max(asked, backoffMs(this.failures, BACKOFF));
+    log.warn("watch failed", { watch: this.what, error, retryInMs: Math.round(delay) });
+    return delay;
+  }
+
+  private path(query: Record<string, string | number | boolean | undefined>): string {
+    const { kind, selection } = this.options;
+    const { namespace, labelSelector, fieldSelector } = selection;
+    return withQuery(collectionPath(kind, namespace), { ...query, labelSelector, fieldSelector });
+  }
+
+  private async streamList(signal: AbortSignal): Promise<void> {
+    let listing: Map<string, T> | undefined = new Map();
+    await this.read(
+      signal,
+      { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" },
+      (event) => {
+        if (listing === undefined) return this.take(event);
+        if (event.type !== "BOOKMARK") {
+          const object = this.keep(event.object);
+          if (event.type === "DELETED") listing.delete(keyOf(object));
+          else listing.set(keyOf(object), object);
+          return;
+        }
+        if (!isInitialEventsEnd(event.object)) return;
+        this.resumeFrom = versionOf(event.object);
+        this.options.sink.replace(listing);
+        listing = undefined;
+        this.succeeded();
+      },
+      () => (listing === undefined ? this.idleMs() : INITIAL_IDLE_MS),
+    );
+    if (listing !== undefined && !signal.aborted) throw new IncompleteListError(this.what);
+  }
+
+  private async pagedList(signal: AbortSignal): Promise<void> {
+    const { client, kind, selection, sink } = this.options;
+    const listing = new Map<string, T>();
+    let version: string | undefined;
+    for await (const page of client.listPages(kind, selection, { signal })) {
+      for (const item of page.items) {
+        const object = this.slim(item);
+        listing.set(keyOf(object), object);
+      }
+      version = page.resourceVersion;
+    }
+    if (signal.aborted) return;
+    sink.replace(listing);
+    this.resumeFrom = version;
+    if (this.streaming === "not now") this.streaming = "yes";
+    this.succeeded();
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.resumeFrom === undefined) return;
+    await this.read(
+      signal,
+      { resourceVersion: this.resumeFrom },
+      (event) => this.take(event),
+      () => this.idleMs(),
+    );
+    this.succeeded();
+  }
+
+  private async read(
+    signal: AbortSignal,
+    query: Record<string, string | boolean>,
+    onEvent: (event: WatchEvent) => void,
+    idleMs: () => number,
+  ): Promise<void> {
+    const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
+    await readWatch(this.options.client, {
+      what: this.what,
+      path: this.path({ watch: true, allowWatchBookmarks: true, timeoutSeconds, ...query }),
+      signal,
+      idleMs,
+      onEvent,
+    });
+  }
+
+  private take(event: WatchEvent): void {
+    const { sink } = this.options;
+    const version = versionOf(event.object);
+    switch (event.type) {
+      case "BOOKMARK":
+        this.noteBookmark();
+        break;
+      case "DELETED": {
+        const object = this.keep(event.object);
+        sink.delete(keyOf(object), object);
+        break;
+      }
+      case "ADDED":
+      case "MODIFIED":
+        sink.set(this.keep(event.object));
+        break;
+    }
+    // Only now: had the event been refused, it would have to come again.
+    this.resumeFrom = version;
+    this.succeeded();
+  }
+
+  private keep(value: unknown): T {
+    return this.slim(this.options.kind.fromApiServer(value));
+  }
+
+  private slim(object: T): T {
+    delete object.metadata.managedFields;
+    const projected = this.options.project(object);
+    const kept = this.options.kept(keyOf(projected));
+    const same =
+      kept !== undefined &&
+      kept.metadata.uid === projected.metadata.uid &&
+      kept.metadata.resourceVersion === projected.metadata.resourceVersion;
+    return same ? kept : projected;
+  }
+
+  private succeeded(): void {
+    this.failures = 0;
+    this.failedResumes = 0;
+    this.problem = undefined;
+  }
+
+  private noteBookmark(): void {
+    const now = this.options.clock.monotonic();
+    if (this.lastBookmark !== undefined) {
+      this.bookmarkIntervalMs = Math.max(BOOKMARK_INTERVAL_MS, Math.min(600_000, now - this.lastBookmark));
+    }
+    this.lastBookmark = now;
+  }
+
+  private idleMs(): number {
+    return this.bookmarkIntervalMs * 2 + 10_000;
+  }
+}
+
+/** A streaming list that ended before its end mark. */
+class IncompleteListError extends Error {
+  constructor(what: string) {
+    super(`${what}: the list ended before it was complete`);
+  }
+}
+
+function restartReason(error: unknown): RestartReason {
+  if (isGone(error) || (error instanceof ApiError && isTooLargeVersion(error))) return "gone";
+  if (error instanceof IdleWatchError) return "idle";
+  return error instanceof ApiError ? "refused" : "lost";
+}
+
+/** The server's history is behind ours: it was restored from a backup, or it is another cluster by now. */
+function isTooLargeVersion(error: ApiError): boolean {
+  return error.details.causes.some((cause) => cause.reason === "ResourceVersionTooLarge");
+}
+
+/** An older server refuses the parameter (400, 422), or ignores it and never sends the end mark. */
+function refusesStreaming(error: unknown): boolean {
+  if (error instanceof IdleWatchError) return true;
+  return error instanceof ApiError && [400, 405, 422].includes(error.status);
+}
+
+function isInitialEventsEnd(object: Record<string, unknown>): boolean {
+  const metadata = object.metadata;
+  if (!isRecord(metadata) || !isRecord(metadata.annotations)) return false;
+  return metadata.annotations["k8s.io/initial-events-end"] === "true";
+}
+
+function versionOf(object: Record<string, unknown>): string {
+  const version = isRecord(object.metadata) ? object.metadata.resourceVersion : undefined;
+  if (typeof version !== "string" || version === "")
+    throw new Error("an event of the watch has no resource version");
+  return version;
+}
