@@ -20,10 +20,9 @@ export async function buildBusyboxImage(folder: string): Promise<ImageArchive> {
 /** @param folder where layers and archives are kept; `images` in the cache folder */
 export async function buildPauseImage(folder: string): Promise<ImageArchive> {
   const source = programPath({ name: "busybox", debianPackage: "busybox-static" });
-  const layer = await writeLayer([{ path: "/pause", source, mode: 0o755 }], join(folder, "layers"));
-  // Busybox acts by its first argument when it is not called by a command's name.
+  const layer = await writeLayer([{ path: "/bin/busybox", source, mode: 0o755 }], join(folder, "layers"));
   return archive(
-    { name: pauseImageName, layers: [layer], entrypoint: ["/pause", "sleep", "infinity"] },
+    { name: pauseImageName, layers: [layer], entrypoint: ["/bin/busybox", "sleep", "infinity"] },
     folder,
   );
 }
