@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { podPatch, toleratesVirtualNodes } from "../../../runtime/webhooks/pod";
+import { podPatch, toleratesVirtualNodes } from "../../../runtime/webhooks/pod-patch";
 
 const toleration = { key: "virtual-node.liqo.io/not-allowed", operator: "Exists", effect: "NoExecute" };
 const virtual = { key: "liqo.io/type", operator: "In", values: ["virtual-node"] };

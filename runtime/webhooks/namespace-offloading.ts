@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { Name, NamespaceOffloading } from "../api";
+import { invalidNodeSelector } from "../offloading/node-selector";
+import { invalidRemoteNamespaceName, remoteNamespaceName } from "../offloading/remote-namespace-name";
+import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admission-review";
+
+type Spec = NamespaceOffloading["spec"];
+
+/**
+ * Checks how a namespace is to be offloaded. Objects that are being deleted pass, so that their finalizer can always go.
+ *
+ * @param clusterID this cluster, for the name of the remote namespace
+ * @see offloading reference 16.3
+ */
+export function validateNamespaceOffloading(request: AdmissionRequest, clusterID: string): Verdict {
+  const { object, oldObject, namespace, operation } = request;
+  if (object === undefined || object.metadata.deleting) return ALLOWED;
+  if (object.metadata.name !== Name.namespaceOffloading)
+    return denied(`NamespaceOffloading name must match ${Name.namespaceOffloading}`);
+  const { spec } = NamespaceOffloading.parse(object.raw);
+  const before =
+    operation === "CREATE" || oldObject === undefined
+      ? undefined
+      : NamespaceOffloading.parse(oldObject.raw).spec;
+  const violation =
+    before === undefined ? creationViolation(spec, namespace, clusterID) : updateViolation(before, spec);
+  if (violation !== undefined) return denied(violation);
+  const restricted =
+    before !== undefined &&
+    before.podOffloadingStrategy !== spec.podOffloadingStrategy &&
+    spec.podOffloadingStrategy !== "LocalAndRemote";
+  return restricted ? { allowed: true, warnings: [RESTRICTED] } : ALLOWED;
+}
+
+const RESTRICTED =
+  "The PodOffloadingStrategy was mutated to a more restrictive setting: existing pods violating this policy might still be running";
+
+function creationViolation(spec: Spec, namespace: string, clusterID: string): string | undefined {
+  if (spec.namespaceMappingStrategy === "SelectedName" && !spec.remoteNamespaceName) {
+    return "The RemoteNamespaceName value cannot be empty when using the SelectedName NamespaceMappingStrategy";
+  }
+  return (
+    invalidRemoteNamespaceName(remoteNamespaceName(namespace, spec, clusterID)) ?? selectorViolation(spec)
+  );
+}
+
+function updateViolation(before: Spec, spec: Spec): string | undefined {
+  if (before.namespaceMappingStrategy !== spec.namespaceMappingStrategy)
+    return "The NamespaceMappingStrategy value cannot be modified after creation";
+  if ((before.remoteNamespaceName ?? "") !== (spec.remoteNamespaceName ?? ""))
+    return "The RemoteNamespaceName value cannot be modified after creation";
+  return isDeepStrictEqual(before.clusterSelector, spec.clusterSelector)
+    ? undefined
+    : selectorViolation(spec);
+}
+
+function selectorViolation(spec: Spec): string | undefined {
+  const fault = invalidNodeSelector(spec.clusterSelector);
+  return fault === undefined ? undefined : `Invalid ClusterSelector: spec.clusterSelector.${fault}`;
+}

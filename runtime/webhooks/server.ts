@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+
+import { InvalidObjectError } from "../api";
+import {
+  errored,
+  MalformedReview,
+  parseReview,
+  type Review,
+  reviewResponse,
+  type Verdict,
+} from "./admission-review";
+import type { Routes } from "./webhook";
+
+export interface AdmissionServerOptions {
+  routes: Routes;
+  /** 0: any free port. */
+  port: number;
+  /** All addresses by default. */
+  host?: string;
+  /** PEM. */
+  certificates: { "tls.crt": string; "tls.key": string };
+  /** Told of each answer. */
+  onAnswer?(answer: Answer): void;
+}
+
+export interface Answer {
+  path: string;
+  verdict: Verdict;
+  seconds: number;
+  /** What a webhook threw, where it did. */
+  error?: unknown;
+}
+
+/** An object may have 1.5 MB in the store, a review carries two, and managed fields come on top. */
+const GREATEST_BODY = 16 * 1024 * 1024;
+/** Longer than the 90 s after which an API server gives up an idle connection, so that it is never us who close one it is about to use. */
+const KEEP_ALIVE_MS = 120_000;
+
+/** Serves admission reviews over HTTPS; certificates are changed without a restart and without cutting a connection. */
+export class AdmissionServer {
+  private constructor(
+    private readonly server: Server,
+    private readonly options: AdmissionServerOptions,
+  ) {}
+
+  /** Rejects when the port is taken. */
+  static async start(options: AdmissionServerOptions): Promise<AdmissionServer> {
+    const { "tls.crt": cert, "tls.key": key } = options.certificates;
+    const server = createServer({ cert, key, minVersion: "TLSv1.2", keepAliveTimeout: KEEP_ALIVE_MS });
+    const started = new AdmissionServer(server, options);
+    server.on("request", (request, response) => void started.handle(request, response));
+    server.listen(options.port, options.host);
+    await once(server, "listening");
+    return started;
+  }
+
+  get port(): number {
+    const address: AddressInfo | string | null = this.server.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  /** New connections are served with these from now on. */
+  useCertificates({ "tls.crt": cert, "tls.key": key }: AdmissionServerOptions["certificates"]): void {
+    this.server.setSecureContext({ cert, key, minVersion: "TLSv1.2" });
+  }
+
+  /** Answers what is under way, then ends. */
+  async stop(): Promise<void> {
+    const closed = once(this.server, "close");
+    this.server.close();
+    this.server.closeIdleConnections();
+    await closed;
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    const webhook = Object.hasOwn(this.options.routes, path) ? this.options.routes[path] : undefined;
+    if (webhook === undefined)
+      return plain(response, 404, `no webhook at ${JSON.stringify(path.slice(0, 80))}`);
+    if (request.method !== "POST") return plain(response, 405, "webhooks take POST");
+    let review: Review;
+    try {
+      review = parseReview(await bodyOf(request));
+    } catch (error) {
+      if (error instanceof MalformedReview) return plain(response, 400, error.message);
+      request.destroy();
+      return;
+    }
+    const begin = performance.now();
+    let verdict: Verdict;
+    let failure: { error?: unknown } = {};
+    try {
+      verdict = await webhook(review.request);
+    } catch (error) {
+      failure = { error };
+      verdict = verdictOf(error);
+    }
+    const body = reviewResponse(review, verdict);
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    });
+    response.end(body);
+    this.options.onAnswer?.({ path, verdict, seconds: (performance.now() - begin) / 1000, ...failure });
+  }
+}
+
+/** An object that is not of its kind is the request's fault; anything else is ours. */
+function verdictOf(error: unknown): Verdict {
+  const message = error instanceof Error ? error.message : String(error);
+  return errored(error instanceof InvalidObjectError ? 400 : 500, message);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > GREATEST_BODY) throw new MalformedReview(`the body has more than ${GREATEST_BODY} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function plain(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
+  response.end(`${message}\n`);
+}

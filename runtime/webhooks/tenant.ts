@@ -1,0 +1,74 @@
+import { Label, LabelValue } from "../api";
+import { isRecord } from "../api/invalid-object";
+import {
+  type AdmissionRequest,
+  type AdmittedObject,
+  ALLOWED,
+  denied,
+  errored,
+  labelPatch,
+  patched,
+  type Verdict,
+} from "./admission-review";
+
+/** A Tenant without the label that peers are looked up by gets it (control plane reference 13). */
+export function labelTenant({ object }: AdmissionRequest): Verdict {
+  const clusterID = object === undefined ? undefined : clusterOf(object);
+  if (object === undefined || clusterID === undefined || object.metadata.labels[Label.remoteClusterID])
+    return ALLOWED;
+  return patched(labelPatch(object, Label.remoteClusterID, clusterID));
+}
+
+/** What a Tenant is checked against. */
+export interface TenantSurroundings {
+  /** Labels of its namespace; undefined when there is no such namespace. */
+  namespaceLabels: Readonly<Record<string, string>> | undefined;
+  /** All Tenants of the cluster. */
+  tenants: readonly { name: string; namespace: string }[];
+}
+
+/**
+ * A Tenant lives in the tenant namespace of its consumer, alone, under a name that no other Tenant of the cluster has.
+ *
+ * @see control plane reference 13, offloading reference 16.5
+ */
+export function validateTenant(request: AdmissionRequest, surroundings: TenantSurroundings): Verdict {
+  const { object, namespace, operation } = request;
+  if (object === undefined || object.metadata.deleting) return ALLOWED;
+  const clusterID = clusterOf(object) ?? "";
+  const { namespaceLabels: labels, tenants } = surroundings;
+  if (labels?.[Label.tenantNamespace] !== LabelValue.true) {
+    return errored(
+      400,
+      `a Tenant must be created in a tenant namespace: namespace ${namespace} lacks the label ${Label.tenantNamespace}=true`,
+    );
+  }
+  const label = object.metadata.labels[Label.remoteClusterID];
+  if (label !== clusterID) {
+    return errored(
+      400,
+      `the label ${Label.remoteClusterID} is ${quoted(label)}, and spec.clusterID is ${quoted(clusterID)}: make them equal`,
+    );
+  }
+  if (labels[Label.remoteClusterID] !== clusterID) {
+    return denied(
+      `namespace ${namespace} belongs to cluster ${quoted(labels[Label.remoteClusterID])}, and spec.clusterID is ${quoted(clusterID)}: create the Tenant in the tenant namespace of its cluster`,
+    );
+  }
+  const name = object.metadata.name;
+  if (operation === "CREATE" && tenants.some((tenant) => tenant.namespace === namespace))
+    return denied("a Tenant already exists in the tenant namespace");
+  const namesake = tenants.find((tenant) => tenant.name === name && tenant.namespace !== namespace);
+  if (namesake === undefined) return ALLOWED;
+  return denied(
+    `a Tenant named ${quoted(name)} already exists in namespace ${namesake.namespace}, and names of Tenants are unique in the cluster: choose another`,
+  );
+}
+
+function clusterOf({ raw }: AdmittedObject): string | undefined {
+  return isRecord(raw.spec) && typeof raw.spec.clusterID === "string" ? raw.spec.clusterID : undefined;
+}
+
+function quoted(value: string | undefined): string {
+  return value === undefined ? "missing" : JSON.stringify(value);
+}

@@ -1,0 +1,49 @@
+import { InvalidObjectError, VirtualNode } from "../api";
+import type { Options, TemplateContext } from "../offloading/virtual-kubelet-template";
+import { denied, type PatchOperation, patched } from "./admission-review";
+import { completeVirtualNode } from "./virtual-node-defaults";
+import type { Webhook } from "./webhook";
+
+export interface VirtualNodeWebhookOptions {
+  context: TemplateContext;
+  /** The options that a virtual node names, or the installation's default; throws when they do not exist. */
+  optionsOf: (node: VirtualNode) => Promise<Options>;
+  /** What keeps a new virtual node from its name: a Node, or another VirtualNode; undefined when nothing does. */
+  nameTaken: (node: VirtualNode) => Promise<string | undefined>;
+}
+
+/** Completes virtual nodes ({@link completeVirtualNode}) and keeps their names unique in the cluster. */
+export function virtualNodeWebhook({ context, optionsOf, nameTaken }: VirtualNodeWebhookOptions): Webhook {
+  return async ({ operation, object, namespace }) => {
+    if (object === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return patched([]);
+    let node: VirtualNode;
+    try {
+      node = VirtualNode.parse(object.raw);
+    } catch (error) {
+      if (error instanceof InvalidObjectError) return denied(error.message);
+      throw error;
+    }
+    const { name } = node.metadata;
+    if (operation === "CREATE") {
+      const taken = await nameTaken(node);
+      if (taken !== undefined) return denied(taken);
+    }
+    let options: Options;
+    try {
+      options = await optionsOf(node);
+    } catch (error) {
+      return denied(error instanceof Error ? error.message : String(error));
+    }
+    const spec = completeVirtualNode({ name, namespace, spec: node.spec }, options, context, operation);
+    return patched(specPatch(spec));
+  };
+}
+
+/** The fields that completion may change; the rest of the object stays as the request has it. */
+function specPatch(spec: VirtualNode["spec"]): PatchOperation[] {
+  const fields = ["createNode", "disableNetworkCheck", "offloadingPatch", "template"] as const;
+  return fields.flatMap((field) => {
+    const value = spec[field];
+    return value === undefined ? [] : [{ op: "add" as const, path: `/spec/${field}`, value }];
+  });
+}
