@@ -1,0 +1,85 @@
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+
+import type { KubeClient } from "../runtime/kube";
+import { PartialFailure, type ClusterAccess, type ProviderContext } from "./resource-definition";
+import { WaitFailed } from "./waiting/object-wait";
+
+/** The inputs that everything has which looks into a cluster. */
+export const clusterInputs = {
+  kubeconfig: z
+    .string({ error: "is missing; give the text of a kubeconfig" })
+    .min(1, "is empty; give the text of a kubeconfig")
+    .describe("Text of the kubeconfig of the cluster to look into."),
+  context: z.string().min(1).optional().describe("Context of the kubeconfig; the current one by default."),
+};
+
+export interface ClusterArgs {
+  /** Text of the kubeconfig of the cluster to look into; kept as a secret. */
+  kubeconfig: pulumi.Input<string>;
+  /** Context of the kubeconfig; the current one by default. */
+  context?: pulumi.Input<string>;
+}
+
+/** The same arguments with the kubeconfig as a secret, whatever it came as. */
+export function withSecretKubeconfig<Args extends ClusterArgs>(args: Args): Args {
+  return { ...args, kubeconfig: pulumi.secret(args.kubeconfig) };
+}
+
+/** How long to wait: seconds, with a default. */
+export function timeoutInput(defaultSeconds: number) {
+  return z
+    .number()
+    .int()
+    .min(1)
+    .max(3600)
+    .default(defaultSeconds)
+    .describe(`Longest time to wait, in seconds; ${defaultSeconds} by default.`);
+}
+
+/** The name of a Kubernetes object or namespace. */
+export const nameInput = z
+  .string({ error: "is missing; give a name" })
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, "is not a name; use lower-case letters, digits, '-' and '.'")
+  .max(253);
+
+/** The ID of a cluster. */
+export const clusterIDInput = z
+  .string({ error: "is missing; give the cluster's ID" })
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, "is not a cluster ID; use lower-case letters, digits and '-'")
+  .max(63);
+
+/** Works with a client of the cluster, which is closed afterwards. */
+export async function inCluster<T>(
+  cluster: ClusterAccess,
+  context: ProviderContext,
+  work: (client: KubeClient) => Promise<T>,
+): Promise<T> {
+  const client = context.connect(cluster);
+  try {
+    return await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+/**
+ * Runs a wait for a resource that consists of what it waits for. A wait that ends without success leaves the resource recorded as not
+ * finished, so that the next run goes on waiting, with what came until then.
+ */
+export async function recorded<T>(id: string, wait: () => Promise<T>): Promise<T> {
+  try {
+    return await wait();
+  } catch (error) {
+    if (!(error instanceof WaitFailed)) throw error;
+    throw new PartialFailure(error.message, { id, computed: {}, reasons: error.reasons }, { cause: error });
+  }
+}
+
+/** `namespace/name`, or the name alone. */
+export function objectId(ref: { name: string; namespace?: string | undefined }): string {
+  return ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`;
+}
+
+/** Longest time for one look, as a refresh takes it. */
+export const lookMs = 10_000;

@@ -1,0 +1,125 @@
+import { z } from "zod";
+
+import { Tenant } from "../../runtime/api";
+import { authParams as authParamsSchema } from "../../runtime/api/authentication/auth-params";
+import {
+  CertificateError,
+  parseCertificate,
+  parseCertificateRequest,
+  publicKeyDer,
+} from "../../runtime/identity";
+import {
+  clusterInputs,
+  inCluster,
+  lookMs,
+  nameInput,
+  objectId,
+  recorded,
+  timeoutInput,
+} from "../cluster-inputs";
+import type { ProviderContext } from "../resource-definition";
+import { resourceFunctions } from "../resource-functions";
+import { waitForObject } from "../waiting/object-wait";
+
+const inputs = z.object({
+  ...clusterInputs,
+  namespace: nameInput.describe("The consumer's tenant namespace in the provider."),
+  name: nameInput.describe("Name of the consumer's Tenant, by convention its cluster ID."),
+  csr: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The request that the certificate must answer, base64 of PEM; any certificate will do without it.",
+    ),
+  timeoutSeconds: timeoutInput(120),
+});
+type Inputs = z.output<typeof inputs>;
+
+const computed = z.object({
+  authParams: authParamsSchema().describe(
+    "What the consumer needs to reach the provider, as in `Identity.spec.authParams`.",
+  ),
+  tenantNamespace: z
+    .string()
+    .describe("Where the consumer's objects live in the provider, as in `Identity.spec.namespace`."),
+});
+type Computed = z.output<typeof computed>;
+
+/** Sixth step of the handshake: what the provider gives to the consumer (control plane reference 5). */
+export const identityCredentials = resourceFunctions({
+  type: "IdentityCredentials",
+  summary:
+    "Waits in a provider cluster until a consumer's Tenant is accepted, and reads the credentials that it got. A refresh takes over renewed ones.",
+  inputs,
+  computed,
+  secrets: ["authParams"],
+  secretInputs: ["kubeconfig"],
+  replaceOn: ["namespace", "name"],
+
+  async create(news, context) {
+    const id = objectId(news);
+    return { id, computed: await recorded(id, () => wait(news, context)) };
+  },
+  read: (_id, state, context) =>
+    inCluster(state, context, async (client) => {
+      const { name, namespace } = state;
+      const tenant = await client.get(
+        Tenant,
+        { name, namespace },
+        { signal: context.signal, deadlineMs: lookMs },
+      );
+      const judged = judge(tenant, state);
+      return typeof judged === "string" ? undefined : judged;
+    }),
+  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
+});
+
+function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {
+  const { name, namespace, timeoutSeconds } = inputs;
+  return inCluster(inputs, context, (client) =>
+    waitForObject(
+      {
+        client,
+        kind: Tenant,
+        kindName: "Tenant",
+        ref: { name, namespace },
+        timeoutSeconds,
+        what: "credentials in status.authParams",
+        nextStep: `see the Tenant's events with "kubectl describe tenant ${name} -n ${namespace}" in the provider, and that Liqo's controller manager runs there`,
+        judge(tenant) {
+          const judged = judge(tenant, inputs);
+          return typeof judged === "string" ? { is: "open", seen: judged } : { is: "met", value: judged };
+        },
+      },
+      context,
+    ),
+  );
+}
+
+/** The credentials, or what is still missing. */
+function judge(tenant: Tenant | undefined, { csr }: { csr?: string | undefined }): Computed | string {
+  if (tenant === undefined) return "does not exist";
+  const { authParams, tenantNamespace } = tenant.status ?? {};
+  if (authParams === undefined) return "status.authParams is not set: the Tenant is not accepted yet";
+  if (!tenantNamespace) return "status.tenantNamespace is not set";
+  if (authParams.awsConfig === undefined) {
+    if (!authParams.signedCRT) return "status.authParams.signedCRT is not set";
+    if (csr !== undefined && !answers(authParams.signedCRT, csr)) {
+      return "status.authParams.signedCRT is a certificate for another key";
+    }
+  }
+  return { authParams: authParamsSchema().parse(authParams), tenantNamespace };
+}
+
+/** Whether a certificate is for the key of a request. Both are base64 of PEM. */
+function answers(certificate: string, request: string): boolean {
+  try {
+    const { publicKey } = parseCertificate(Buffer.from(certificate, "base64"));
+    const wanted = parseCertificateRequest(Buffer.from(request, "base64")).publicKey;
+    return publicKeyDer(publicKey).equals(publicKeyDer(wanted));
+  } catch (error) {
+    if (error instanceof CertificateError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import type { AuthParams } from "../../runtime/api";
+import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
+import { dynamicModule, dynamicOptions } from "../resource-options";
+import { trampoline } from "../trampoline";
+
+export interface IdentityCredentialsArgs extends ClusterArgs {
+  /** The consumer's tenant namespace in the provider. */
+  namespace: pulumi.Input<string>;
+  /** Name of the consumer's Tenant, by convention its cluster ID. */
+  name: pulumi.Input<string>;
+  /** The request that the certificate must answer, from `TenantCredentials`; any certificate will do without it. */
+  csr?: pulumi.Input<string>;
+  /** Longest time to wait, in seconds; 120 by default. */
+  timeoutSeconds?: pulumi.Input<number>;
+}
+
+/**
+ * Waits in a provider cluster until a consumer's Tenant is accepted, and reads the credentials that it got. A refresh takes over renewed ones.
+ */
+export class IdentityCredentials extends pulumi.dynamic.Resource {
+  /** What the consumer needs to reach the provider, as in `Identity.spec.authParams`; secret. */
+  declare readonly authParams: pulumi.Output<AuthParams>;
+  /** Where the consumer's objects live in the provider, as in `Identity.spec.namespace`. */
+  declare readonly tenantNamespace: pulumi.Output<string>;
+
+  constructor(name: string, args: IdentityCredentialsArgs, options?: pulumi.CustomResourceOptions) {
+    super(
+      trampoline("identityCredentials"),
+      name,
+      { authParams: undefined, tenantNamespace: undefined, ...withSecretKubeconfig(args) },
+      dynamicOptions(options, ["authParams"]),
+      dynamicModule,
+      "IdentityCredentials",
+    );
+  }
+}

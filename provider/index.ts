@@ -1,0 +1,38 @@
+/** The resources that Pulumi's own providers do not have: keys, waiting, and the steps of the handshake between two clusters. */
+import { dynamicResource } from "./dynamic-resource";
+import { ed25519KeyPair } from "./ed25519-key-pair/functions";
+import { identityCredentials } from "./identity-credentials/functions";
+import { nonceRead } from "./nonce-read/functions";
+import { engineContext } from "./provider-context";
+import { removalGuard } from "./removal-guard/functions";
+import type { ResourceFunctions } from "./resource-functions";
+import { tenantCredentials } from "./tenant-credentials/functions";
+import { waitFor } from "./wait-for/functions";
+import { wireGuardKeyPair } from "./wireguard-key-pair/functions";
+
+export { Ed25519KeyPair } from "./ed25519-key-pair/resource";
+export { IdentityCredentials, type IdentityCredentialsArgs } from "./identity-credentials/resource";
+export type { KeyPairArgs } from "./key-pair-inputs";
+export { NonceRead, type NonceReadArgs } from "./nonce-read/resource";
+export { RemovalGuard, type RemovalGuardArgs } from "./removal-guard/resource";
+export { TenantCredentials, type TenantCredentialsArgs } from "./tenant-credentials/resource";
+export { WaitFor, type WaitForArgs } from "./wait-for/resource";
+export { WireGuardKeyPair } from "./wireguard-key-pair/resource";
+
+/** Every kind of resource by the key under which its trampoline asks for it. Keys stand in people's states: never rename one. */
+export const resources = {
+  wireGuardKeyPair,
+  ed25519KeyPair,
+  waitFor,
+  nonceRead,
+  tenantCredentials,
+  identityCredentials,
+  removalGuard,
+} as const satisfies Record<string, ResourceFunctions>;
+
+export type ResourceKey = keyof typeof resources;
+
+/** The same for Pulumi's dynamic provider process: what the trampolines call. */
+export function dynamicResourceOf(key: ResourceKey) {
+  return dynamicResource(resources[key], engineContext);
+}

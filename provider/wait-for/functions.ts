@@ -1,0 +1,149 @@
+import { z } from "zod";
+
+import type { KubeObject } from "../../runtime/api";
+import {
+  clusterInputs,
+  inCluster,
+  lookMs,
+  nameInput,
+  objectId,
+  recorded,
+  timeoutInput,
+} from "../cluster-inputs";
+import type { InputFault, ProviderContext } from "../resource-definition";
+import { resourceFunctions } from "../resource-functions";
+import { inWords, judge, type Expectation } from "../waiting/expectation";
+import { compileJsonPath, textOf } from "../waiting/json-path";
+import { discoverKind } from "../waiting/kind-discovery";
+import { waitForObject, type Finding } from "../waiting/object-wait";
+
+const pathInput = z.string().superRefine((path, context) => {
+  try {
+    compileJsonPath(path);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+const inputs = z.object({
+  ...clusterInputs,
+  apiVersion: z
+    .string()
+    .regex(/^([a-z0-9.-]+\/)?v[a-z0-9]+$/, "is not an API version; write for instance apps/v1")
+    .describe("API version of the object, as in `apps/v1`."),
+  kind: z.string().min(1).describe("Kind of the object, as in `Deployment`."),
+  name: nameInput.describe("Name of the object."),
+  namespace: nameInput.optional().describe("Namespace of the object; none for cluster-scoped kinds."),
+  condition: z
+    .strictObject({
+      type: z.string().min(1).describe("Type of the condition."),
+      status: z.string().min(1).default("True").describe("Status that it must have; `True` by default."),
+      reason: z.string().optional().describe("Reason that it must have; any by default."),
+    })
+    .optional()
+    .describe("Wait for an entry of `status.conditions` that speaks of the present generation."),
+  field: z
+    .strictObject({
+      path: pathInput.describe("JSONPath of the field, as in `{.status.phase}`."),
+      equals: z.string().optional().describe("Value that it must have; by default any but the empty one."),
+    })
+    .optional()
+    .describe("Wait for a field."),
+  absent: z.literal(true).optional().describe("Wait until there is no such object."),
+  failOn: z
+    .strictObject({
+      path: pathInput.describe("JSONPath of the field."),
+      equals: z.string().describe("Value by which it says that waiting is in vain."),
+    })
+    .optional()
+    .describe("Give up at once when a field has this value."),
+  triggers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Arbitrary values: when one changes, wait again."),
+  timeoutSeconds: timeoutInput(300),
+});
+type Inputs = z.output<typeof inputs>;
+
+/** Waits until something is true of an object of any kind in any cluster. */
+export const waitFor = resourceFunctions({
+  type: "WaitFor",
+  summary:
+    "Waits until an object of any kind, in any cluster, has a condition or a field, or is gone. A refresh looks again: when it is no longer so, the next run waits anew.",
+  inputs,
+  computed: z.object({
+    value: z.string().describe("The value of the field waited for; empty for other waits."),
+  }),
+  // Whether the value is secret depends on the field; the resource class marks it for Secrets.
+  secrets: [],
+  secretInputs: ["kubeconfig"],
+  replaceOn: ["apiVersion", "kind", "name", "namespace"],
+  validate: oneExpectation,
+
+  async create(news, context) {
+    const id = objectId(news);
+    return { id, computed: await recorded(id, () => wait(news, context)) };
+  },
+  read: (_id, state, context) => look(state, context),
+  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
+});
+
+function oneExpectation({ condition, field, absent }: Inputs): InputFault[] {
+  const given = [condition, field, absent].filter((expectation) => expectation !== undefined).length;
+  if (given === 1) return [];
+  const reason =
+    given === 0
+      ? "nothing to wait for: give condition, field or absent"
+      : "give only one of condition, field and absent; use one WaitFor for each";
+  return [{ property: "condition", reason }];
+}
+
+function expectationOf({ condition, field }: Inputs): Expectation {
+  if (condition !== undefined) return { kind: "condition", ...condition };
+  if (field !== undefined) return { kind: "field", path: compileJsonPath(field.path), equals: field.equals };
+  return { kind: "absence" };
+}
+
+function judgeBy(inputs: Inputs): (object: KubeObject | undefined) => Finding<{ value: string }> {
+  const expectation = expectationOf(inputs);
+  const failOn = inputs.failOn && { path: compileJsonPath(inputs.failOn.path), equals: inputs.failOn.equals };
+  return (object) => {
+    if (object !== undefined && failOn?.path.select(object).map(textOf).includes(failOn.equals) === true) {
+      return { is: "refused", seen: `${failOn.path.text} is ${failOn.equals}` };
+    }
+    const verdict = judge(object, expectation);
+    return verdict.is === "met" ? { is: "met", value: { value: verdict.value } } : verdict;
+  };
+}
+
+function wait(inputs: Inputs, context: ProviderContext): Promise<{ value: string }> {
+  const { apiVersion, kind, name, namespace, timeoutSeconds } = inputs;
+  return inCluster(inputs, context, (client) =>
+    waitForObject(
+      {
+        client,
+        kind: (limits) => discoverKind(client, apiVersion, kind, limits),
+        kindName: kind,
+        ref: { name, ...(namespace !== undefined && { namespace }) },
+        timeoutSeconds,
+        what: inWords(expectationOf(inputs)),
+        nextStep: `look with "kubectl get ${kind.toLowerCase()} ${name}${namespace === undefined ? "" : ` -n ${namespace}`} -o yaml" what keeps it, or give more than ${timeoutSeconds} s in timeoutSeconds; the next "pulumi up" goes on waiting`,
+        judge: judgeBy(inputs),
+      },
+      context,
+    ),
+  );
+}
+
+/** One look, for a refresh. */
+function look(inputs: Inputs, context: ProviderContext): Promise<{ value: string } | undefined> {
+  return inCluster(inputs, context, async (client) => {
+    const limits = { signal: context.signal, deadlineMs: lookMs };
+    const kind = await discoverKind(client, inputs.apiVersion, inputs.kind, limits);
+    const { name, namespace } = inputs;
+    const object =
+      kind && (await client.get(kind, { name, ...(namespace !== undefined && { namespace }) }, limits));
+    const finding = judgeBy(inputs)(object);
+    return finding.is === "met" ? finding.value : undefined;
+  });
+}
