@@ -4,9 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { type ControlPlane, startControlPlane } from "../../provider/local-cluster/control-plane";
-import { packageRoot } from "../../runtime/api/package-root";
 import { KubeClient } from "../../runtime/kube/client";
-import { type PeeringSides, peeringSides } from "../../runtime/plan/peering";
+import { type PeeringSides, peeringSidesSchema } from "../../runtime/plan/peering";
 import { handshake, type HandshakeOptions, virtualNodeReady } from "../support/handshake";
 import { HostRuntime } from "../support/host-runtime";
 
@@ -45,7 +44,7 @@ export async function fakeNodes(cluster: ControlPlane, nodes: number, podsPerNod
   const child = spawn(
     process.execPath,
     [
-      join(packageRoot(), "dist/tests/support/fake-node.js"),
+      require.resolve("../support/fake-node"),
       `--kubeconfig=${kubeconfig}`,
       `--nodes=${nodes}`,
       `--pods-per-node=${podsPerNode}`,
@@ -88,7 +87,7 @@ export async function peeredPair(pods: number): Promise<PeeredPair> {
       settings: reachable(provider),
     }),
   ]);
-  const sides = peeringSides({ clusterId: "rome" }, { clusterId: "milan" });
+  const sides = peeringSidesSchema.parse({ consumer: { clusterId: "rome" }, provider: { clusterId: "milan" } });
   const peering: HandshakeOptions = {
     consumer: consumer.client,
     provider: provider.client,

@@ -7,6 +7,7 @@ import { controlPlaneSubject, createCertificateRequest } from "../../runtime/ide
 import type { KubeClient } from "../../runtime/kube/client";
 import {
   controlPlaneIdentity,
+  nonceData,
   nonceSecret,
   type PeeringSides,
   resourceSlice,
@@ -38,7 +39,8 @@ export async function handshake(options: HandshakeOptions): Promise<void> {
   const nonce = await until("nonce", async () =>
     secretText(provider, sides.provider.tenantNamespace, Name.nonceSecret, DataKey.nonce),
   );
-  await apply(consumer, signedNonceSecret(sides, nonce));
+  const toSign: Desired<Secret> = { ...signedNonceSecret(sides), data: nonceData(nonce) };
+  await apply(consumer, toSign);
   const signature = await until("signed nonce", async () =>
     secretText(consumer, sides.consumer.tenantNamespace, Name.signedNonceSecret, DataKey.signedNonce, "base64"),
   );

@@ -9,7 +9,6 @@ import { join } from "node:path";
 
 import type { Deployment } from "../../runtime/api/kubernetes";
 import type { Desired, Kind, KubeObject } from "../../runtime/api/meta";
-import { packageRoot } from "../../runtime/api/package-root";
 import { KubeClient } from "../../runtime/kube/client";
 import { installation } from "../../runtime/plan/installation";
 import type { InstallationSettings } from "../../runtime/plan/installation-settings";
@@ -109,7 +108,7 @@ export class HostRuntime {
     const child = spawn(
       process.execPath,
       [
-        join(packageRoot(), "dist/runtime/main.js"),
+        require.resolve("../../runtime/main"),
         ...args,
         `--kubeconfig=${kubeconfig}`,
         `--health-probe-address=127.0.0.1:${healthPort}`,
