@@ -16,6 +16,8 @@ export interface ClusterAccess {
 export interface ClusterArgs extends ClusterAccess {
   /** The cluster's Liqo ID. Take it from the `Installation`, so that what needs the runtime waits for it. */
   clusterId: pulumi.Input<string>;
+  /** Namespace of the runtime; `liqo` by default. */
+  liqoNamespace?: pulumi.Input<string>;
 }
 
 export interface ClusterProviderArgs {
@@ -48,13 +50,21 @@ export function clusterProvider(
   );
 }
 
-/** The provider given for a cluster, or one made from its kubeconfig as a child of the component. */
-export function providerOf(
+/** A cluster with its kubeconfig secret, as the state may hold it: what a component passes to `super`. */
+export function inState<Cluster extends ClusterAccess>(cluster: Cluster): Omit<Cluster, "provider"> {
+  const { provider: _, ...rest } = cluster;
+  return { ...rest, kubeconfig: pulumi.secret(cluster.kubeconfig) };
+}
+
+/** The cluster with a provider: the one given, or one made from its kubeconfig as a child of the component. */
+export function connected<Cluster extends ClusterArgs>(
   name: string,
-  cluster: ClusterAccess,
-  clusterIdentifier: pulumi.Input<string>,
+  cluster: Cluster,
   parent: pulumi.Resource,
-): k8s.Provider {
-  const { kubeconfig, provider } = cluster;
-  return provider ?? clusterProvider(name, { kubeconfig, clusterIdentifier }, { parent });
+): Cluster & { provider: k8s.Provider } {
+  const kubeconfig = pulumi.secret(cluster.kubeconfig);
+  const provider =
+    cluster.provider ??
+    clusterProvider(name, { kubeconfig, clusterIdentifier: cluster.clusterId }, { parent });
+  return { ...cluster, kubeconfig, provider };
 }

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as random from "@pulumi/random";
 
+import { RemovalGuard } from "../provider";
 import { parseArguments } from "../runtime/plan/arguments";
 import { DeploymentName, deployments } from "../runtime/plan/deployments";
 import {
@@ -13,8 +14,9 @@ import {
 import { installationDataSchema, installationStructureSchema } from "../runtime/plan/installation-settings";
 import type { Manifest } from "../runtime/plan/manifest";
 import { clusterIdSchema } from "../runtime/plan/names";
-import { type ClusterAccess, providerOf } from "./cluster";
-import { KubernetesObject, type KubernetesObjectArgs } from "./kubernetes-object";
+import { type ClusterAccess, connected, inState } from "./cluster";
+import { KubernetesObject, type KubernetesObjectArgs, planned } from "./kubernetes-object";
+import { after } from "./waiting";
 
 export interface InstallationArgs {
   /** The cluster to install on. */
@@ -92,8 +94,7 @@ export class Installation extends pulumi.ComponentResource {
   public readonly namespace: pulumi.Output<string>;
 
   constructor(name: string, args: InstallationArgs, opts?: pulumi.ComponentResourceOptions) {
-    const kubeconfig = pulumi.secret(args.cluster.kubeconfig);
-    super("pulumi-liqo:index:Installation", name, { ...args, cluster: { kubeconfig } }, opts);
+    super("pulumi-liqo:index:Installation", name, { ...args, cluster: inState(args.cluster) }, opts);
 
     const { cluster, clusterId: givenId, namespace, createNamespace, ...given } = args;
     const subject = `Installation "${name}"`;
@@ -102,37 +103,23 @@ export class Installation extends pulumi.ComponentResource {
       .output(given)
       .apply((value) => parseArguments(installationDataSchema, subject, value));
     const clusterId = clusterIdOf(name, givenId, this);
-    const provider = providerOf(name, { ...cluster, kubeconfig }, clusterId, this);
+    const { provider, kubeconfig } = connected(name, { ...cluster, clusterId }, this);
 
     const child = (key: string, manifest: KubernetesObjectArgs, dependsOn: pulumi.Resource[]) =>
       new KubernetesObject(`${name}-${key}`, manifest, { parent: this, provider, dependsOn });
-    const planned = (manifest: Manifest, dependsOn: pulumi.Resource[]) =>
+    const whole = (manifest: Manifest, dependsOn: pulumi.Resource[]) =>
       child(`${manifest.kind.toLowerCase()}-${manifest.metadata.name}`, withoutAwait(manifest), dependsOn);
 
-    const crds = definitions().map((manifest) => planned(manifest, []));
-    const home = structure.createNamespace ? [planned(liqoNamespace(structure.namespace), [])] : [];
-    const base = [...home, ...foundation(structure.namespace).map((manifest) => planned(manifest, home))];
+    const crds = definitions().map((manifest) => whole(manifest, []));
+    const home = structure.createNamespace ? [whole(liqoNamespace(structure.namespace), [])] : [];
+    const base = [...home, ...foundation(structure.namespace).map((manifest) => whole(manifest, home))];
 
     const configMap = clusterId.apply((id) => clusterIdConfigMap(structure.namespace, id));
-    const identity = child(
-      "cluster-id",
-      {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: configMap.metadata,
-        data: configMap.apply(({ data: entries }) => entries),
-      },
-      base,
-    );
+    const identity = child("cluster-id", planned("v1", "ConfigMap", configMap, "data"), base);
     const template = data.apply((value) => vkOptionsTemplate(structure.namespace, value));
     const options = child(
       "virtual-kubelet-options",
-      {
-        apiVersion: "offloading.liqo.io/v1beta1",
-        kind: "VkOptionsTemplate",
-        metadata: template.metadata,
-        spec: template.apply(({ spec }) => spec),
-      },
+      planned("offloading.liqo.io/v1beta1", "VkOptionsTemplate", template, "spec"),
       [...base, ...crds],
     );
 
@@ -140,18 +127,19 @@ export class Installation extends pulumi.ComponentResource {
     const workloads = (["controllerManager", "virtualKubelet", "webhook"] as const).map((component) =>
       child(
         DeploymentName[component].replace(/^liqo-/, ""),
-        {
-          apiVersion: "apps/v1",
-          kind: "Deployment",
-          metadata: plan[component].metadata,
-          spec: plan[component].apply(({ spec }) => spec),
-        },
+        planned("apps/v1", "Deployment", plan[component], "spec"),
         [...base, ...crds, identity, options],
       ),
     );
 
-    this.clusterId = afterAll(workloads, clusterId);
-    this.namespace = afterAll(workloads, pulumi.output(structure.namespace));
+    const guard = new RemovalGuard(
+      `${name}-removal-guard`,
+      { kubeconfig, namespace: structure.namespace },
+      { parent: this, dependsOn: workloads },
+    );
+
+    this.clusterId = after([guard], clusterId);
+    this.namespace = after([guard], structure.namespace);
     this.registerOutputs({ clusterId: this.clusterId, namespace: this.namespace });
   }
 }
@@ -173,9 +161,4 @@ function withoutAwait(manifest: Manifest): KubernetesObjectArgs {
   if (manifest.kind !== "Service") return { ...manifest };
   const annotations = { ...manifest.metadata.annotations, "pulumi.com/skipAwait": "true" };
   return { ...manifest, metadata: { ...manifest.metadata, annotations } };
-}
-
-/** The value, for whoever must wait for the resources too. It is known in a preview, as what names the resources is. */
-function afterAll<T>(resources: KubernetesObject[], value: pulumi.Output<T>): pulumi.Output<T> {
-  return pulumi.all(resources.map(({ metadata }) => metadata)).apply(() => value);
 }

@@ -1,14 +1,14 @@
 import { version } from "@pulumi/kubernetes/package.json";
 import * as pulumi from "@pulumi/pulumi";
 
-import type { ManifestMeta } from "../runtime/plan/manifest";
+import type { Manifest, ManifestMeta } from "../runtime/plan/manifest";
 
 /** A manifest, of which all but the kind may be known later. */
 export interface KubernetesObjectArgs {
   apiVersion: string;
   kind: string;
   metadata: pulumi.Input<ManifestMeta>;
-  /** `spec`, `data`, `rules`, …: whatever fields the kind has. */
+  /** `spec`, `data`, `rules`, …: whatever fields the kind has. A field that is undefined becomes an output only. */
   [field: string]: unknown;
 }
 
@@ -37,4 +37,19 @@ export class KubernetesObject extends pulumi.CustomResource {
       pulumi.mergeOptions(opts, { version }),
     );
   }
+}
+
+/** The arguments for a manifest that is planned later, with those of its fields that the kind has. */
+export function planned<M extends Manifest>(
+  apiVersion: M["apiVersion"],
+  kind: M["kind"],
+  manifest: pulumi.Output<M>,
+  ...fields: Exclude<keyof M & string, keyof Manifest>[]
+): KubernetesObjectArgs {
+  return {
+    apiVersion,
+    kind,
+    metadata: manifest.apply(({ metadata }): ManifestMeta => metadata),
+    ...Object.fromEntries(fields.map((field) => [field, manifest.apply((value) => value[field])])),
+  };
 }

@@ -2,9 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { parseArguments } from "../runtime/plan/arguments";
 import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/offloading";
-import { type ClusterArgs, providerOf } from "./cluster";
-import { KubernetesObject } from "./kubernetes-object";
-import { timeouts, withWait } from "./waiting";
+import { type ClusterArgs, connected, inState } from "./cluster";
+import { KubernetesObject, planned } from "./kubernetes-object";
+import { after, timeouts, withWait } from "./waiting";
 
 export interface NamespaceOffloadingArgs {
   /** The consumer. */
@@ -57,16 +57,10 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
   public readonly namespace: pulumi.Output<string>;
 
   constructor(name: string, args: NamespaceOffloadingArgs, opts?: pulumi.ComponentResourceOptions) {
-    const kubeconfig = pulumi.secret(args.cluster.kubeconfig);
-    const { clusterId } = args.cluster;
-    super(
-      "pulumi-liqo:index:NamespaceOffloading",
-      name,
-      { ...args, cluster: { kubeconfig, clusterId } },
-      opts,
-    );
+    super("pulumi-liqo:index:NamespaceOffloading", name, { ...args, cluster: inState(args.cluster) }, opts);
 
     const { cluster, timeoutSeconds = 120, ...settings } = args;
+    const { provider } = connected(name, cluster, this);
     const plan = pulumi
       .output(settings)
       .apply((value) =>
@@ -77,21 +71,15 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
     const offloading = new OffloadingObject(
       name,
       {
-        apiVersion: "offloading.liqo.io/v1beta1",
-        kind: "NamespaceOffloading",
+        ...planned("offloading.liqo.io/v1beta1", "NamespaceOffloading", plan, "spec"),
         metadata: withWait(plan.metadata, "jsonpath={.status.offloadingPhase}=Ready"),
-        spec: plan.apply(({ spec }) => spec),
         status: undefined,
       },
-      {
-        parent: this,
-        provider: providerOf(name, { ...cluster, kubeconfig }, clusterId, this),
-        ...timeouts(timeoutSeconds),
-      },
+      { parent: this, provider, ...timeouts(timeoutSeconds) },
     );
 
     this.remoteNamespaceName = offloading.status.apply((status) => status?.remoteNamespaceName ?? "");
-    this.namespace = pulumi.all([settings.namespace, offloading.metadata]).apply(([namespace]) => namespace);
+    this.namespace = after([offloading], settings.namespace);
     this.registerOutputs({ remoteNamespaceName: this.remoteNamespaceName, namespace: this.namespace });
   }
 }

@@ -24,3 +24,8 @@ export function timeouts(seconds: number): Pick<pulumi.CustomResourceOptions, "c
     customTimeouts: { create: `${seconds}s`, update: `${seconds}s`, delete: `${2 * seconds}s` },
   };
 }
+
+/** The value, for whoever must wait for the resources too. In a preview it is as known as it was. */
+export function after(resources: pulumi.Resource[], value: pulumi.Input<string>): pulumi.Output<string> {
+  return pulumi.all(resources.map(({ urn }) => urn)).apply(() => pulumi.output(value));
+}

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 import {
   Annotation,
   controlPlaneIdentityName,
@@ -11,6 +13,7 @@ import {
 import type { AuthParams, Identity, ResourceSlice, Tenant } from "../api/authentication";
 import type { Namespace, Secret } from "../api/kubernetes";
 import type { ManifestOf } from "./manifest";
+import { clusterIdSchema, namespaceNameSchema } from "./names";
 import type { SliceRequest } from "./offloading";
 
 /** A cluster and its namespace for one peer. */
@@ -27,22 +30,29 @@ export interface PeeringSides {
   provider: PeeringSide;
 }
 
-/** Fills in the tenant namespaces that were not named: `liqo-tenant-<peer>` (control plane reference 3.2). */
-export function peeringSides(
-  consumer: { clusterId: string; tenantNamespace?: string },
-  provider: { clusterId: string; tenantNamespace?: string },
-): PeeringSides {
-  return {
-    consumer: {
-      clusterId: consumer.clusterId,
-      tenantNamespace: consumer.tenantNamespace ?? tenantNamespaceName(provider.clusterId),
-    },
-    provider: {
-      clusterId: provider.clusterId,
-      tenantNamespace: provider.tenantNamespace ?? tenantNamespaceName(consumer.clusterId),
-    },
-  };
-}
+const sideSchema = z.strictObject({
+  clusterId: clusterIdSchema,
+  /** `liqo-tenant-<peer>` where none is given (control plane reference 3.2). */
+  tenantNamespace: namespaceNameSchema.optional(),
+});
+
+/** The sides as they are given; fills in the tenant namespaces that were not named. */
+export const peeringSidesSchema = z
+  .strictObject({ consumer: sideSchema, provider: sideSchema })
+  .refine(({ consumer, provider }) => consumer.clusterId !== provider.clusterId, {
+    path: ["provider", "clusterId"],
+    error: "is the consumer's ID too; a cluster cannot peer with itself, so give the other cluster's",
+  })
+  .transform(({ consumer, provider }): PeeringSides => {
+    const fill = (side: z.output<typeof sideSchema>, peer: string): PeeringSide => ({
+      clusterId: side.clusterId,
+      tenantNamespace: side.tenantNamespace ?? tenantNamespaceName(peer),
+    });
+    return {
+      consumer: fill(consumer, provider.clusterId),
+      provider: fill(provider, consumer.clusterId),
+    };
+  });
 
 /** The namespace that holds everything about one peer. */
 export function tenantNamespace(name: string, peer: string): ManifestOf<Namespace> {
@@ -77,8 +87,8 @@ export function nonceSecret({ consumer, provider }: PeeringSides): ManifestOf<Se
   };
 }
 
-/** At the consumer: asks its controllers to sign the provider's nonce (step 3). */
-export function signedNonceSecret({ consumer, provider }: PeeringSides, nonce: string): ManifestOf<Secret> {
+/** At the consumer: asks its controllers to sign the provider's nonce, which goes into `data` (step 3). */
+export function signedNonceSecret({ consumer, provider }: PeeringSides): ManifestOf<Secret> {
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -88,8 +98,12 @@ export function signedNonceSecret({ consumer, provider }: PeeringSides, nonce: s
       labels: { [Label.signedNonce]: LabelValue.true, [Label.remoteClusterID]: provider.clusterId },
     },
     type: "Opaque",
-    data: { [DataKey.nonce]: Buffer.from(nonce).toString("base64") },
   };
+}
+
+/** `data` of the Secret whose nonce is to be signed. */
+export function nonceData(nonce: string): Record<string, string> {
+  return { [DataKey.nonce]: Buffer.from(nonce).toString("base64") };
 }
 
 /** What the consumer shows of itself; every value base64, as the API has it. */

@@ -27,7 +27,7 @@ const cases = [
     what: "no image",
     schema: installationSettingsSchema,
     value: { clusterId: "rome" },
-    message: /image: missing and required; give a string/,
+    message: /image: is required; give a/,
   },
   {
     what: "a pod CIDR without a length",
@@ -80,7 +80,7 @@ const cases = [
     what: "the strategy without a remote name",
     schema: namespaceOffloadingSchema,
     value: { namespace: "shop", namespaceMappingStrategy: "SelectedName" },
-    message: /remoteNamespaceName: missing .*SelectedName/,
+    message: /remoteNamespaceName: goes together with .*SelectedName/,
   },
   {
     what: "a node name with an underscore",

@@ -5,15 +5,17 @@ import { parseArguments } from "../../../runtime/plan/arguments";
 import { sliceRequestSchema } from "../../../runtime/plan/offloading";
 import {
   controlPlaneIdentity,
+  nonceData,
   nonceSecret,
-  peeringSides,
+  peeringSidesSchema,
   resourceSlice,
   signedNonceSecret,
   tenant,
   tenantNamespace,
 } from "../../../runtime/plan/peering";
 
-const sides = peeringSides({ clusterId: "rome" }, { clusterId: "milan" });
+const parse = (value: unknown) => parseArguments(peeringSidesSchema, "Peering", value);
+const sides = parse({ consumer: { clusterId: "rome" }, provider: { clusterId: "milan" } });
 
 describe("the plan of a peering", () => {
   it("names the tenant namespaces after the peer, unless they have names", () => {
@@ -21,12 +23,19 @@ describe("the plan of a peering", () => {
       consumer: { clusterId: "rome", tenantNamespace: "liqo-tenant-milan" },
       provider: { clusterId: "milan", tenantNamespace: "liqo-tenant-rome" },
     });
-    const named = peeringSides(
-      { clusterId: "rome", tenantNamespace: "lombardy" },
-      { clusterId: "milan", tenantNamespace: "lazio" },
-    );
+    const named = parse({
+      consumer: { clusterId: "rome", tenantNamespace: "lombardy" },
+      provider: { clusterId: "milan", tenantNamespace: "lazio" },
+    });
     assert.equal(named.consumer.tenantNamespace, "lombardy");
     assert.equal(named.provider.tenantNamespace, "lazio");
+  });
+
+  it("refuses a cluster as its own peer", () => {
+    assert.throws(
+      () => parse({ consumer: { clusterId: "rome" }, provider: { clusterId: "rome" } }),
+      /provider\.clusterId: "rome" is the consumer's ID too/,
+    );
   });
 
   it("marks a tenant namespace with the peer and as one", () => {
@@ -46,13 +55,12 @@ describe("the plan of a peering", () => {
   });
 
   it("asks for its signature at the consumer; the Secret's value is the nonce's text", () => {
-    const secret = signedNonceSecret(sides, "bm9uY2U=");
-    assert.deepEqual(secret.metadata, {
+    assert.deepEqual(signedNonceSecret(sides).metadata, {
       name: "liqo-signed-nonce",
       namespace: "liqo-tenant-milan",
       labels: { "liqo.io/signed-nonce": "true", "liqo.io/remote-cluster-id": "milan" },
     });
-    assert.equal(Buffer.from(secret.data?.nonce ?? "", "base64").toString(), "bm9uY2U=");
+    assert.deepEqual(nonceData("bm9uY2U="), { nonce: Buffer.from("bm9uY2U=").toString("base64") });
   });
 
   it("makes a Tenant that its kind accepts, with the policy of the handshake", () => {

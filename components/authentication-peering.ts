@@ -1,0 +1,131 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { IdentityCredentials, NonceRead, TenantCredentials } from "../provider";
+import {
+  controlPlaneIdentity,
+  nonceData,
+  nonceSecret,
+  signedNonceSecret,
+  tenant,
+} from "../runtime/plan/peering";
+import { connected, inState } from "./cluster";
+import { KubernetesObject, planned } from "./kubernetes-object";
+import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
+import { timeouts, withWait } from "./waiting";
+
+export interface AuthenticationPeeringArgs {
+  /** The cluster that offloads work. */
+  consumer: PeeringClusterArgs;
+  /** The cluster that lends its resources. */
+  provider: PeeringClusterArgs;
+  /** Whether the tenant namespaces are made, and removed with the peering; true by default. */
+  createTenantNamespaces?: boolean;
+  /** HTTP proxy through which the consumer reaches the provider's API server; none by default. */
+  proxyUrl?: pulumi.Input<string>;
+  /** Longest time for each step, in seconds; 120 by default. */
+  timeoutSeconds?: number;
+}
+
+/**
+ * The right of a consumer to ask a provider for resources: the handshake of keys and nonces, and the credentials that come of it.
+ *
+ * All objects of both clusters are resources of the stack; the steps that carry something from one cluster to the other wait for it.
+ */
+export class AuthenticationPeering extends pulumi.ComponentResource {
+  /** Namespace at the consumer for everything about the provider. Whatever takes it waits for the credentials. */
+  public readonly consumerTenantNamespace: pulumi.Output<string>;
+  /** Namespace at the provider for everything about the consumer. */
+  public readonly providerTenantNamespace: pulumi.Output<string>;
+
+  constructor(name: string, args: AuthenticationPeeringArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(
+      "pulumi-liqo:index:AuthenticationPeering",
+      name,
+      { ...args, consumer: inState(args.consumer), provider: inState(args.provider) },
+      opts,
+    );
+    const { createTenantNamespaces = true, timeoutSeconds = 120, proxyUrl } = args;
+    const consumer = connected(`${name}-consumer`, args.consumer, this);
+    const provider = connected(`${name}-provider`, args.provider, this);
+    const sides = sidesOf(`AuthenticationPeering "${name}"`, args);
+    const atConsumer = { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) };
+    const atProvider = { parent: this, provider: provider.provider, ...timeouts(timeoutSeconds) };
+    const common = { timeoutSeconds };
+
+    const namespaces = createTenantNamespaces
+      ? Object.values(tenantNamespaces(name, sides, atConsumer, atProvider))
+      : [];
+    const nonce = new KubernetesObject(
+      `${name}-nonce`,
+      planned("v1", "Secret", sides.apply(nonceSecret), "type"),
+      { ...atProvider, dependsOn: namespaces },
+    );
+    const nonceRead = new NonceRead(
+      `${name}-nonce-read`,
+      { ...common, kubeconfig: provider.kubeconfig, namespace: namespaceOf(nonce) },
+      { parent: this },
+    );
+    const signedNonce = new KubernetesObject(
+      `${name}-signed-nonce`,
+      {
+        ...planned("v1", "Secret", sides.apply(signedNonceSecret), "type"),
+        data: nonceRead.nonce.apply(nonceData),
+      },
+      { ...atConsumer, dependsOn: namespaces },
+    );
+    const credentials = new TenantCredentials(
+      `${name}-tenant-credentials`,
+      {
+        ...common,
+        kubeconfig: consumer.kubeconfig,
+        clusterID: consumer.clusterId,
+        namespace: namespaceOf(signedNonce),
+        nonce: nonceRead.nonce,
+        ...(consumer.liqoNamespace === undefined ? {} : { liqoNamespace: consumer.liqoNamespace }),
+      },
+      { parent: this },
+    );
+    const { publicKey, csr, signature } = credentials;
+    const tenantPlan = pulumi
+      .output({ sides, shown: { publicKey, csr, signature }, proxyUrl })
+      .apply((known) => tenant(known.sides, known.shown, known.proxyUrl));
+    const tenantObject = new KubernetesObject(
+      `${name}-tenant`,
+      planned("authentication.liqo.io/v1beta1", "Tenant", tenantPlan, "spec"),
+      atProvider,
+    );
+    const granted = new IdentityCredentials(
+      `${name}-identity-credentials`,
+      {
+        ...common,
+        kubeconfig: provider.kubeconfig,
+        namespace: namespaceOf(tenantObject),
+        name: tenantObject.metadata.name,
+        csr,
+      },
+      { parent: this },
+    );
+    const identity = new KubernetesObject(
+      `${name}-identity`,
+      {
+        apiVersion: "authentication.liqo.io/v1beta1",
+        kind: "Identity",
+        metadata: withWait(
+          sides.apply((both) => controlPlaneIdentity(both, {}).metadata),
+          "jsonpath={.status.kubeconfigSecretRef.name}",
+        ),
+        spec: pulumi
+          .all([sides, granted.authParams])
+          .apply(([both, authParams]) => controlPlaneIdentity(both, authParams).spec),
+      },
+      atConsumer,
+    );
+
+    this.consumerTenantNamespace = namespaceOf(identity);
+    this.providerTenantNamespace = namespaceOf(tenantObject);
+    this.registerOutputs({
+      consumerTenantNamespace: this.consumerTenantNamespace,
+      providerTenantNamespace: this.providerTenantNamespace,
+    });
+  }
+}

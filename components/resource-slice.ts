@@ -1,0 +1,108 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { WaitFor } from "../provider";
+import { sliceIdentityName, tenantNamespaceName } from "../runtime/api/keys";
+import { parseArguments } from "../runtime/plan/arguments";
+import { sliceRequestSchema } from "../runtime/plan/offloading";
+import { resourceSlice } from "../runtime/plan/peering";
+import { type ClusterArgs, connected, inState } from "./cluster";
+import { KubernetesObject, planned } from "./kubernetes-object";
+import { namespaceOf } from "./peering-sides";
+import { readyNode } from "./ready-node";
+import { after, timeouts } from "./waiting";
+
+export interface ResourceSliceArgs {
+  /** The cluster that asks. */
+  consumer: ClusterArgs;
+  /** The cluster that is asked. */
+  providerClusterId: pulumi.Input<string>;
+  /** The consumer's namespace for the provider, from `AuthenticationPeering`; `liqo-tenant-<provider>` by default. */
+  tenantNamespace?: pulumi.Input<string>;
+  /** Name of the slice, and of the virtual node made of it; the provider's cluster ID by default. Unique in the consumer. */
+  sliceName?: pulumi.Input<string>;
+  /** Class that decides at the provider; `default` by default. */
+  class?: pulumi.Input<string>;
+  /** Amounts asked for, such as `{ cpu: "8", memory: "16Gi" }`; the provider's defaults for the rest. */
+  resources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** Whether a virtual node is made of what is granted; true by default. */
+  createVirtualNode?: boolean;
+  /** Longest time for the provider to decide, and for the node to be Ready, in seconds; 120 by default. */
+  timeoutSeconds?: number;
+}
+
+/**
+ * Resources of a provider that a consumer asked for and was granted; with a virtual node, which is Ready.
+ *
+ * Removing it drains the virtual node: pods on it are evicted and made again elsewhere.
+ */
+export class ResourceSlice extends pulumi.ComponentResource {
+  /** Name of the slice. Whatever takes it waits until the resources are granted. */
+  public readonly sliceName: pulumi.Output<string>;
+  /** Name of the virtual node, once it is Ready; empty when there is to be none. */
+  public readonly nodeName: pulumi.Output<string>;
+  /** Secret in the tenant namespace with the kubeconfig for this slice, as virtual nodes take it. */
+  public readonly kubeconfigSecretName: pulumi.Output<string>;
+
+  constructor(name: string, args: ResourceSliceArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("pulumi-liqo:index:ResourceSlice", name, { ...args, consumer: inState(args.consumer) }, opts);
+    const { createVirtualNode = true, timeoutSeconds = 120 } = args;
+    const consumer = connected(`${name}-consumer`, args.consumer, this);
+
+    const plan = pulumi
+      .output({
+        providerClusterId: args.providerClusterId,
+        tenantNamespace: args.tenantNamespace,
+        sliceName: args.sliceName,
+        class: args.class,
+        resources: args.resources,
+      })
+      .apply((given) =>
+        parseArguments(sliceRequestSchema, `ResourceSlice "${name}"`, {
+          ...given,
+          tenantNamespace: given.tenantNamespace ?? tenantNamespaceName(given.providerClusterId),
+          sliceName: given.sliceName ?? given.providerClusterId,
+        }),
+      )
+      .apply((request) => resourceSlice(request, createVirtualNode));
+    const slice = new KubernetesObject(
+      name,
+      planned("authentication.liqo.io/v1beta1", "ResourceSlice", plan, "spec"),
+      { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) },
+    );
+
+    const about = {
+      kubeconfig: consumer.kubeconfig,
+      apiVersion: "authentication.liqo.io/v1beta1",
+      kind: "ResourceSlice",
+      namespace: namespaceOf(slice),
+      name: slice.metadata.name,
+      timeoutSeconds,
+    };
+    const decisions = ["Authentication", "Resources"].map((type) => {
+      const path = `{.status.conditions[?(@.type=="${type}")].status}`;
+      const decided = { field: { path, equals: "Accepted" }, failOn: { path, equals: "Denied" } };
+      return new WaitFor(`${name}-${type.toLowerCase()}`, { ...about, ...decided }, { parent: this });
+    });
+    this.sliceName = after(decisions, slice.metadata.name);
+
+    const identity = new WaitFor(
+      `${name}-identity`,
+      {
+        ...about,
+        kind: "Identity",
+        name: this.sliceName.apply(sliceIdentityName),
+        field: { path: "{.status.kubeconfigSecretRef.name}" },
+      },
+      { parent: this },
+    );
+    this.kubeconfigSecretName = identity.value;
+    this.nodeName = createVirtualNode
+      ? readyNode(`${name}-node`, this.sliceName, consumer, timeoutSeconds, this)
+      : pulumi.output("");
+    this.registerOutputs({
+      sliceName: this.sliceName,
+      nodeName: this.nodeName,
+      kubeconfigSecretName: this.kubeconfigSecretName,
+    });
+  }
+}
