@@ -11,3 +11,10 @@ export { InformerSet, type InformerSetOptions, type Selection } from "./informer
 export { keyOf, keyOfRef, refOfKey } from "./keys";
 export { createLogger, type Fields, type Logger, type LogLevel, type LogOptions, silentLogger } from "./log";
 export { TestClock } from "./test-clock";
+export * from "./conditions";
+export * from "./controller";
+export { EventRecorder, type EventRecorderOptions } from "./events";
+export * from "./owner-reference";
+export { Queue, type QueueOptions } from "./queue";
+export { exceptStatus, type Source, type SourceEvent, watches, type WatchesOptions } from "./source";
+export { Terminal } from "./terminal";

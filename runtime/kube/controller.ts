@@ -1,0 +1,196 @@
+import type { Registry } from "prom-client";
+
+import type { KubeObject } from "../api/meta";
+import { isConflict } from "./api-error";
+import type { Clock } from "./clock";
+import { ControllerMetrics, type ReconcileResult } from "./controller-metrics";
+import type { EventRecorder } from "./events";
+import type { Logger } from "./log";
+import { Queue } from "./queue";
+import type { Source } from "./source";
+import { Terminal } from "./terminal";
+
+/** When the key should come again although nothing changed; void: only when something changes. */
+export type Outcome = void | { requeueAfterMs: number };
+
+/** What one reconcile is given. */
+export interface ReconcileRun {
+  /** Carries the controller, the key and an id of this run in every line. */
+  readonly log: Logger;
+  /** Aborted when the controller stops. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** How often this key failed in a row before. */
+  readonly failures: number;
+}
+
+export interface ControllerSpec {
+  /** Names it in logs and metrics, such as `resource-slice-remote`. */
+  name: string;
+  /** Keys worked on at the same time; one key never twice. They cost nothing while they wait for answers. Default: 10. */
+  workers?: number;
+  sources: Source[];
+  /** Level-triggered: it learns which object to look at, not what happened to it. What it throws is retried with the key's back-off. */
+  reconcile: (key: string, run: ReconcileRun) => Promise<Outcome>;
+  /** The object of a key, so that a {@link Terminal} error becomes an event on it. */
+  objectOf?: (key: string) => KubeObject | undefined;
+}
+
+/** The part of the runtime context that a controller needs. */
+export interface ControllerContext {
+  log: Logger;
+  clock: Clock;
+  signal: AbortSignal;
+  metrics: Registry;
+  events?: EventRecorder;
+}
+
+export interface Controller {
+  readonly name: string;
+  /** True once all sources have synced and reconciles run. */
+  readonly started: boolean;
+  /** Nothing waits, nothing runs. */
+  readonly idle: boolean;
+  /** For keys that come from elsewhere than the sources. */
+  enqueue(key: string): void;
+  enqueueAfter(key: string, ms: number): void;
+  /** Begins no further reconcile and resolves when the running ones have ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts a controller: reconciles begin when all sources have synced. It stops with the context's signal. */
+export function runController(spec: ControllerSpec, context: ControllerContext): Controller {
+  return new RunningController(spec, context);
+}
+
+let runs = 0;
+
+class RunningController implements Controller {
+  started = false;
+  private readonly queue: Queue;
+  private readonly metrics: ControllerMetrics;
+  private readonly stopping = new AbortController();
+  private readonly log: Logger;
+  private readonly endSources: (() => void)[];
+  private readonly running = new Set<Promise<void>>();
+  private readonly workers: number;
+
+  constructor(
+    private readonly spec: ControllerSpec,
+    private readonly context: ControllerContext,
+  ) {
+    this.workers = spec.workers ?? 10;
+    this.log = context.log.child({ controller: spec.name });
+    this.queue = new Queue({ clock: context.clock });
+    this.metrics = new ControllerMetrics(context.metrics, spec.name, () => this.queue.depth);
+    this.endSources = spec.sources.map((source) => source.start((key) => this.queue.add(key)));
+    context.signal.addEventListener("abort", this.onAbort, { once: true });
+    if (context.signal.aborted) this.onAbort();
+    else this.begin();
+  }
+
+  get name(): string {
+    return this.spec.name;
+  }
+
+  get idle(): boolean {
+    return this.started && this.queue.empty;
+  }
+
+  enqueue(key: string): void {
+    this.queue.add(key);
+  }
+
+  enqueueAfter(key: string, ms: number): void {
+    this.queue.addAfter(key, ms);
+  }
+
+  async stop(): Promise<void> {
+    this.context.signal.removeEventListener("abort", this.onAbort);
+    this.stopping.abort();
+    for (const end of this.endSources.splice(0)) end();
+    this.queue.close();
+    await Promise.all(this.running);
+  }
+
+  private readonly onAbort = () => void this.stop();
+
+  private begin(): void {
+    Promise.all(this.spec.sources.map((source) => source.whenSynced())).then(
+      () => {
+        if (this.stopping.signal.aborted) return;
+        this.started = true;
+        this.queue.onReady = () => this.fill();
+        this.fill();
+      },
+      (error: unknown) => {
+        if (!this.stopping.signal.aborted)
+          this.log.error("a source of the controller never synced", { error });
+      },
+    );
+  }
+
+  private fill(): void {
+    while (this.running.size < this.workers && !this.stopping.signal.aborted) {
+      const key = this.queue.take();
+      if (key === undefined) return;
+      const run = this.work(key).finally(() => {
+        this.running.delete(run);
+        this.queue.done(key);
+        this.fill();
+      });
+      this.running.add(run);
+    }
+  }
+
+  private async work(key: string): Promise<void> {
+    const begin = this.context.clock.monotonic();
+    const run = new Run(this.log, key, this.stopping.signal, this.context.clock, this.queue.failuresOf(key));
+    let result: ReconcileResult;
+    try {
+      const outcome = await this.spec.reconcile(key, run);
+      this.queue.forget(key);
+      if (outcome !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs);
+      result = outcome === undefined ? "success" : "requeue";
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      result = this.failed(key, run, error);
+    }
+    this.metrics.record(result, this.context.clock.monotonic() - begin);
+  }
+
+  private failed(key: string, run: ReconcileRun, error: unknown): ReconcileResult {
+    if (error instanceof Terminal) {
+      this.queue.forget(key);
+      run.log.error("reconcile needs a human", { reason: error.reason, error });
+      const object = this.spec.objectOf?.(key);
+      if (object !== undefined) this.context.events?.warning(object, error.reason, error.message);
+      return "terminal";
+    }
+    const retryInMs = Math.round(this.queue.retry(key));
+    // Somebody else wrote in between: the next look at the cache settles it.
+    if (isConflict(error) && run.failures < 5)
+      run.log.debug("reconcile met a newer object", { error, retryInMs });
+    else run.log.warn("reconcile failed", { error, retryInMs });
+    return "error";
+  }
+}
+
+class Run implements ReconcileRun {
+  private logger: Logger | undefined;
+  private readonly id = (runs += 1);
+
+  constructor(
+    private readonly parent: Logger,
+    private readonly key: string,
+    readonly signal: AbortSignal,
+    readonly clock: Clock,
+    readonly failures: number,
+  ) {}
+
+  /** Made when the first line is written: most runs write none. */
+  get log(): Logger {
+    this.logger ??= this.parent.child({ key: this.key, run: this.id });
+    return this.logger;
+  }
+}
