@@ -1,0 +1,27 @@
+import { join } from "node:path";
+
+import { buildBusyboxImage, buildRuntimeImage, type ImageArchive } from "../../runtime/image";
+import { cacheFolder } from "./folders";
+import { kindUsable } from "./kind/kind-backend";
+import { ensureSystemPackages } from "./system-packages";
+
+/** The images that local clusters cannot pull from anywhere, as archives to load into their nodes. */
+export interface LocalImages {
+  /** The runtime of this checkout; its tag is a hash of what is in it. */
+  runtime: ImageArchive;
+  /** A shell and the usual commands, for applications to try things with. */
+  busybox: ImageArchive;
+}
+
+/**
+ * Builds the images from this machine's own programs, or finds them built. Where clusters will run natively, system packages that are
+ * missing are installed first, on Debian and Ubuntu.
+ *
+ * @throws naming the package whose program is missing
+ */
+export async function localImages(progress?: (line: string) => void): Promise<LocalImages> {
+  if (!(await kindUsable())) await ensureSystemPackages(progress);
+  const folder = join(cacheFolder(), "images");
+  const [runtime, busybox] = await Promise.all([buildRuntimeImage({ folder }), buildBusyboxImage(folder)]);
+  return { runtime, busybox };
+}
