@@ -2,6 +2,7 @@
 import { dynamicResource } from "./dynamic-resource";
 import { ed25519KeyPair } from "./ed25519-key-pair/functions";
 import { identityCredentials } from "./identity-credentials/functions";
+import { localCluster } from "./local-cluster/functions";
 import { nonceRead } from "./nonce-read/functions";
 import { engineContext } from "./provider-context";
 import { removalGuard } from "./removal-guard/functions";
@@ -13,6 +14,8 @@ import { wireGuardKeyPair } from "./wireguard-key-pair/functions";
 export { Ed25519KeyPair } from "./ed25519-key-pair/resource";
 export { IdentityCredentials, type IdentityCredentialsArgs } from "./identity-credentials/resource";
 export type { KeyPairArgs } from "./key-pair-inputs";
+export { localImages, type LocalImages } from "./local-cluster/local-images";
+export { LocalCluster, type LocalClusterArgs } from "./local-cluster/resource";
 export { NonceRead, type NonceReadArgs } from "./nonce-read/resource";
 export { RemovalGuard, type RemovalGuardArgs } from "./removal-guard/resource";
 export { TenantCredentials, type TenantCredentialsArgs } from "./tenant-credentials/resource";
@@ -28,6 +31,7 @@ export const resources = {
   tenantCredentials,
   identityCredentials,
   removalGuard,
+  localCluster,
 } as const satisfies Record<string, ResourceFunctions>;
 
 export type ResourceKey = keyof typeof resources;

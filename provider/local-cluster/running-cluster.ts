@@ -4,7 +4,10 @@ export interface RunningCluster {
   backend: "kind" | "native";
   /** Administrator's kubeconfig text: a secret. */
   kubeconfig: string;
+  /** The API server as this machine reaches it. */
   apiServerUrl: string;
+  /** The API server as pods of other local clusters reach it. */
+  peerApiServerUrl: string;
   nodeNames: string[];
   podCidr: string;
   serviceCidr: string;
@@ -12,4 +15,15 @@ export interface RunningCluster {
   folder?: string;
   /** The API server's audit log, if the cluster was made with one. */
   auditLogPath?: string;
+}
+
+/** One line of a list of clusters. */
+export interface ClusterSummary {
+  name: string;
+  backend: "kind" | "native";
+  /** False after a reboot or after its processes were killed: the next `up` takes it up again. */
+  running: boolean;
+  nodes: number;
+  podCidr: string;
+  serviceCidr: string;
 }

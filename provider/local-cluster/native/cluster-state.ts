@@ -46,7 +46,7 @@ export async function clusterNames(layout: Layout): Promise<string[]> {
     .sort();
 }
 
-/** Whether all nodes of a cluster run. */
+/** Whether all nodes of a cluster run: it has none before its first start. */
 export function nodesRun(state: NativeClusterState): boolean {
-  return state.nodes.every(({ init }) => init !== undefined && isRunning(init));
+  return state.nodes.length > 0 && state.nodes.every(({ init }) => init !== undefined && isRunning(init));
 }

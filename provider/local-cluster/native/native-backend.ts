@@ -1,11 +1,12 @@
 import { readFile, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 
-import { buildPauseImage } from "../../../runtime/image";
+import { buildPauseImage } from "../../../runtime/image/small-images";
 import type { ClusterSpec } from "../cluster-spec";
 import { cacheFolder } from "../folders";
 import { parseRange } from "../ipv4-range";
 import { withLock } from "../process-lock";
+import type { BackendOptions } from "../backend-options";
 import type { RunningCluster } from "../running-cluster";
 import { ensureSystemPackages } from "../system-packages";
 import { ensureTools } from "../toolchain";
@@ -22,12 +23,7 @@ import { hostRoutes } from "./host-network";
 import { nativeLayout, type Layout } from "./layout";
 import { machineFacts, machineFaults } from "./machine-checks";
 import { runInNamespaces } from "./namespace-process";
-import { auditLogFile, clusterGroup, startCluster } from "./start-cluster";
-
-export interface BackendOptions {
-  progress?: (line: string) => void;
-  signal?: AbortSignal;
-}
+import { auditLogFile, clusterGroup, completeCluster, startProcesses } from "./start-cluster";
 
 /**
  * Makes a cluster, takes up one whose processes ended, or finds the one that runs. Nothing is changed if a check fails.
@@ -40,24 +36,32 @@ export async function nativeUp(spec: ClusterSpec, options: BackendOptions = {}):
   return withLock(cluster.lock, lockOptions(`starting the cluster ${spec.name}`, options), async () => {
     const before = await readClusterState(cluster);
     if (before !== undefined) assertSameSpec(before.spec, spec);
-    if (before !== undefined && nodesRun(before) && (await findFabric(layout)) !== undefined) {
+    const progress = options.progress ?? (() => undefined);
+    const running = await findFabric(layout);
+    if (before !== undefined && running !== undefined && nodesRun(before)) {
+      await completeCluster(before, { ...options, layout, fabric: running, progress: () => undefined });
       await importImages(before, spec.images);
       return describe(layout, before);
     }
     const fabric = await prepare(spec, layout, options);
-    const tools = await ensureTools(["kubernetes", "etcd", "coredns"], options);
-    const pause = await buildPauseImage(join(cacheFolder(), "images"));
-    await removeGroup(clusterGroup(layout, spec.name));
-    const slot = before?.slot ?? (await takeSlot(layout, spec));
-    const state = await startCluster(spec, slot, {
+    const context = {
+      ...options,
       layout,
       fabric,
-      tools,
-      images: [pause.file, ...spec.images],
-      progress: options.progress ?? (() => undefined),
-      ...(options.signal && { signal: options.signal }),
-    });
-    return describe(layout, state);
+      tools: await ensureTools(["kubernetes", "etcd", "coredns"], options),
+      images: [(await buildPauseImage(join(cacheFolder(), "images"))).file, ...spec.images],
+      progress,
+    };
+    await removeGroup(clusterGroup(layout, spec.name));
+    try {
+      const state = await startProcesses(spec, before?.slot ?? (await takeSlot(layout, spec)), context);
+      await completeCluster(state, context);
+      return await describe(layout, state);
+    } catch (error) {
+      // The folder stays, for its logs and for the next try.
+      await removeGroup(clusterGroup(layout, spec.name));
+      throw error;
+    }
   });
 }
 
@@ -81,21 +85,14 @@ export async function nativeDown(name: string, options: BackendOptions = {}): Pr
   return existed;
 }
 
-/** The clusters of this checkout, whether their processes run or not. */
-export async function nativeList(): Promise<
-  { name: string; running: boolean; spec: ClusterSpec; apiServerUrl: string }[]
-> {
+/** The specifications of this checkout's clusters, whether their processes run or not. */
+export async function nativeList(): Promise<{ spec: ClusterSpec; running: boolean }[]> {
   const layout = nativeLayout();
-  const found = await Promise.all(
-    (await clusterNames(layout)).map(async (name) => ({
-      name,
-      state: await readClusterState(layout.cluster(name)),
-    })),
+  const states = await Promise.all(
+    (await clusterNames(layout)).map((name) => readClusterState(layout.cluster(name))),
   );
-  return found.flatMap(({ name, state }) =>
-    state === undefined
-      ? []
-      : [{ name, running: nodesRun(state), spec: state.spec, apiServerUrl: state.apiServerUrl }],
+  return states.flatMap((state) =>
+    state === undefined ? [] : [{ spec: state.spec, running: nodesRun(state) }],
   );
 }
 
@@ -180,6 +177,7 @@ async function describe(layout: Layout, state: NativeClusterState): Promise<Runn
     backend: "native",
     kubeconfig: await readFile(join(cluster.pki, "admin.kubeconfig"), "utf8"),
     apiServerUrl: state.apiServerUrl,
+    peerApiServerUrl: state.apiServerUrl,
     nodeNames: state.nodes.map(({ name }) => name),
     podCidr: state.spec.podCidr,
     serviceCidr: state.spec.serviceCidr,

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { stringify } from "yaml";
 
 import { formatRange, sizeOf, type Ipv4Range } from "../ipv4-range";
-import { pauseImageName } from "../../../runtime/image";
+import { pauseImageName } from "../../../runtime/image/small-images";
 import type { ClusterLayout, NodeLayout } from "./layout";
 
 /** What one node is. */

@@ -8,7 +8,7 @@ import { waitForApiServer, type ProbeTarget } from "../api-server-probe";
 import type { ClusterSpec } from "../cluster-spec";
 import { auditPolicy } from "../control-plane-flags";
 import { writeControlPlanePki } from "../control-plane-pki";
-import { addressAt, formatRange, parseRange, subrange } from "../ipv4-range";
+import { addressAt, formatRange, parseRange, subrange, type Ipv4Range } from "../ipv4-range";
 import type { ToolPaths } from "../toolchain";
 import { addonUsers, applyAddons, corefile } from "./addons";
 import { ApiConnection } from "./api-connection";
@@ -34,7 +34,7 @@ export interface StartContext {
 const readyTimeoutMs = 120_000;
 
 /** Where things are in a cluster's address plan. */
-export function planNodes(spec: ClusterSpec, slot: number, fabric: Fabric, layout: Layout): NodePlan[] {
+export function planNodes(spec: ClusterSpec, slot: number, fabric: Ipv4Range, layout: Layout): NodePlan[] {
   const pods = parseRange(spec.podCidr);
   // A /24 a node, or what is left of a small range.
   const prefix = Math.max(24, pods.prefix + Math.ceil(Math.log2(spec.nodes)));
@@ -42,7 +42,7 @@ export function planNodes(spec: ClusterSpec, slot: number, fabric: Fabric, layou
     const name = `${spec.name}-${index + 1}`;
     return {
       name,
-      address: nodeAddress(fabric.range, slot, index),
+      address: nodeAddress(fabric, slot, index),
       podRange: subrange(pods, prefix, index),
       layout: layout.cluster(spec.name).node(name),
       podGroup: `${clusterGroup(layout, spec.name)}/${name}`,
@@ -56,62 +56,76 @@ export function clusterGroup(layout: Layout, name: string): string {
 }
 
 /**
- * Starts the processes of a cluster whose folder may hold the keys and the data of an earlier run: they are taken up again. Returns
- * when every node is Ready and the add-ons are there.
+ * Starts the processes of a cluster whose folder may hold the keys and the data of an earlier run: they are taken up again.
+ * What serves requests comes up by itself; `completeCluster` does the rest.
  */
-export async function startCluster(
+export async function startProcesses(
   spec: ClusterSpec,
   slot: number,
   context: StartContext,
 ): Promise<NativeClusterState> {
   const { layout, fabric } = context;
   const cluster = layout.cluster(spec.name);
-  const nodes = planNodes(spec, slot, fabric, layout);
+  const nodes = planNodes(spec, slot, fabric.range, layout);
   const [first] = nodes;
   if (first === undefined) throw new Error(`the cluster ${spec.name} has no nodes`);
-  const server = `https://${first.address}:6443`;
   const state: NativeClusterState = {
     spec,
     slot,
-    apiServerUrl: server,
+    apiServerUrl: `https://${first.address}:6443`,
     nodes: nodes.map(({ name, address }) => ({ name, address })),
   };
   await writeClusterState(cluster, state);
-  for (const folder of [cluster.logs, cluster.volumes, cluster.etcd])
+  for (const folder of [cluster.logs, cluster.volumes, cluster.etcd]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+  }
   // What containers leave is of no use without their processes; keys, data and volumes stay.
   await Promise.all([
     rm(cluster.apiReadyFile, { force: true }),
     rm(join(cluster.folder, "nodes"), { recursive: true, force: true }),
   ]);
-  const target = await ensurePki(spec, nodes, cluster, server);
+  await ensurePki(spec, nodes, cluster, state.apiServerUrl);
   await writeStartFiles(spec, nodes, context);
   await startNodes(nodes, state, context);
+  return state;
+}
 
-  await waitForApiServer(target, {
-    timeoutMs: readyTimeoutMs,
-    ...(context.signal && { signal: context.signal }),
-  }).catch((cause: unknown) => {
-    throw new Error(`the cluster ${spec.name} did not start; its logs are in ${cluster.logs}`, { cause });
-  });
-  await writeFile(cluster.apiReadyFile, "");
-  context.progress(`${spec.name}: API server ready at ${server}`);
+/**
+ * Waits for the API server, applies the add-ons and waits until every node is Ready. Changes nothing in a cluster that is complete.
+ *
+ * @throws naming what is not ready and the folder of the logs
+ */
+export async function completeCluster(
+  state: NativeClusterState,
+  context: Pick<StartContext, "layout" | "fabric" | "signal" | "progress">,
+): Promise<void> {
+  const { spec } = state;
+  const cluster = context.layout.cluster(spec.name);
+  const nodes = planNodes(spec, state.slot, context.fabric.range, context.layout);
+  const target = await readAdministrator(cluster, state.apiServerUrl);
   const api = new ApiConnection(target);
   try {
+    await waitForApiServer(target, {
+      timeoutMs: readyTimeoutMs,
+      ...(context.signal && { signal: context.signal }),
+    });
+    await writeFile(cluster.apiReadyFile, "");
+    context.progress(`${spec.name}: API server ready at ${state.apiServerUrl}`);
     await Promise.all([
-      applyAddons(api, { clusterDns: clusterDns(spec), dnsAddress: first.address }),
+      applyAddons(api, { clusterDns: clusterDns(spec), dnsAddress: nodes[0]?.address ?? "" }),
       untilNodesReady(api, nodes, context),
     ]);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
       `the cluster ${spec.name} did not become ready: ${reason}; its logs are in ${cluster.logs}`,
-      { cause },
+      {
+        cause,
+      },
     );
   } finally {
     await api.close();
   }
-  return state;
 }
 
 function clusterDns(spec: ClusterSpec): string {
@@ -124,14 +138,11 @@ async function ensurePki(
   nodes: readonly NodePlan[],
   cluster: ClusterLayout,
   server: string,
-): Promise<ProbeTarget> {
-  const read = () =>
-    Promise.all(
-      ["ca.crt", "admin.crt", "admin.key", "complete"].map((name) =>
-        readFile(join(cluster.pki, name), "utf8"),
-      ),
-    );
-  const users = Object.fromEntries(
+): Promise<void> {
+  // Written last, so that keys half written are made anew.
+  const complete = join(cluster.pki, "complete");
+  if ((await readFile(complete, "utf8").catch(() => "")) === server) return;
+  const kubelets = Object.fromEntries(
     nodes.map(({ name, address }) => [
       name,
       {
@@ -142,27 +153,28 @@ async function ensurePki(
       },
     ]),
   );
-  let files = await read().catch(() => undefined);
-  if (files?.[3] !== server) {
-    await writeControlPlanePki({
-      folder: cluster.pki,
-      clusterName: spec.name,
-      server,
-      addresses: [nodes[0]?.address ?? "127.0.0.1", "127.0.0.1", addressAt(parseRange(spec.serviceCidr), 1)],
-      dnsNames: [
-        "localhost",
-        "kubernetes",
-        "kubernetes.default",
-        "kubernetes.default.svc",
-        "kubernetes.default.svc.cluster.local",
-      ],
-      users: { ...users, ...addonUsers },
-    });
-    await writeFile(join(cluster.pki, "complete"), server);
-    files = await read();
-  }
-  const [ca = "", certificate = "", privateKey = ""] = files;
-  return { url: server, ca, certificate, privateKey };
+  await writeControlPlanePki({
+    folder: cluster.pki,
+    clusterName: spec.name,
+    server,
+    addresses: [nodes[0]?.address ?? "127.0.0.1", "127.0.0.1", addressAt(parseRange(spec.serviceCidr), 1)],
+    dnsNames: [
+      "localhost",
+      "kubernetes",
+      "kubernetes.default",
+      "kubernetes.default.svc",
+      "kubernetes.default.svc.cluster.local",
+    ],
+    users: { ...kubelets, ...addonUsers },
+  });
+  await writeFile(complete, server);
+}
+
+async function readAdministrator(cluster: ClusterLayout, url: string): Promise<ProbeTarget> {
+  const [ca = "", certificate = "", privateKey = ""] = await Promise.all(
+    ["ca.crt", "admin.crt", "admin.key"].map((name) => readFile(join(cluster.pki, name), "utf8")),
+  );
+  return { url, ca, certificate, privateKey };
 }
 
 async function writeStartFiles(
@@ -261,7 +273,7 @@ const nodeList = z.object({
 async function untilNodesReady(
   api: ApiConnection,
   nodes: readonly NodePlan[],
-  context: StartContext,
+  context: Pick<StartContext, "signal">,
 ): Promise<void> {
   let waitingFor = "";
   for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(100)) {
