@@ -74,6 +74,7 @@ class RunningController implements Controller {
   private readonly endSources: (() => void)[];
   private readonly running = new Set<Promise<void>>();
   private readonly workers: number;
+  private active = 0;
 
   constructor(
     private readonly spec: ControllerSpec,
@@ -131,10 +132,12 @@ class RunningController implements Controller {
   }
 
   private fill(): void {
-    while (this.running.size < this.workers && !this.stopping.signal.aborted) {
+    while (this.active < this.workers && !this.stopping.signal.aborted) {
       const key = this.queue.take();
       if (key === undefined) return;
+      this.active += 1;
       const run = this.work(key).finally(() => {
+        this.active -= 1;
         this.running.delete(run);
         this.queue.done(key);
         this.fill();

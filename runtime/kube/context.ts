@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+import type { Registry } from "prom-client";
+
+import { type ClientOptions, KubeClient } from "./client";
+import { type Clock, systemClock } from "./clock";
+import { EventRecorder } from "./events";
+import { Health } from "./health";
+import { InformerSet } from "./informer-set";
+import { KubeconfigError } from "./kubeconfig";
+import { createLogger, type Logger, type LogLevel } from "./log";
+import { createRegistry } from "./process-metrics";
+
+/** What a component's start function receives. */
+export interface RuntimeContext {
+  client: KubeClient;
+  informers: InformerSet;
+  log: Logger;
+  clock: Clock;
+  /** Aborted when the process is to end. */
+  signal: AbortSignal;
+  metrics: Registry;
+  health: Health;
+  events: EventRecorder;
+}
+
+export interface ContextOptions {
+  /** Names the process in logs, events and the API server's audit log, such as `controller-manager`. */
+  component: string;
+  /** Path of a kubeconfig. Default: the service account of the pod. */
+  kubeconfig?: string;
+  signal: AbortSignal;
+  /** Default: `info`. */
+  logLevel?: LogLevel;
+  log?: Logger;
+  clock?: Clock;
+  metrics?: Registry;
+}
+
+/** The context of a process, connected to its own cluster. Connects to nothing yet. */
+export function createContext(options: ContextOptions): RuntimeContext {
+  const { component, signal, clock = systemClock } = options;
+  const log = options.log ?? createLogger({ level: options.logLevel, fields: { component } });
+  const metrics = options.metrics ?? createRegistry();
+  const client = connect(options.kubeconfig, { userAgent: `liqo-${component}` });
+  const informers = new InformerSet(client, { log, clock, metrics });
+  const health = new Health();
+  health.addReadiness("caches", () => {
+    const [first, ...more] = informers.problems();
+    return first === undefined || more.length === 0 ? first : `${first} (and ${more.length} more)`;
+  });
+  const events = new EventRecorder({ client, component, clock, log });
+  return { client, informers, log, clock, signal, metrics, health, events };
+}
+
+/** A client from a kubeconfig file or, without one, from the pod that we run in. */
+export function connect(kubeconfig: string | undefined, options: ClientOptions = {}): KubeClient {
+  if (kubeconfig === undefined) return KubeClient.inCluster(options);
+  let text: string;
+  try {
+    text = readFileSync(kubeconfig, "utf8");
+  } catch (error) {
+    throw new KubeconfigError(kubeconfig, "", "cannot be read", { cause: error });
+  }
+  return KubeClient.fromKubeconfig(text, {
+    ...options,
+    source: kubeconfig,
+    baseDirectory: dirname(kubeconfig),
+  });
+}
+
+/** Aborted by the first SIGTERM or SIGINT. The second ends the process at once. */
+export function terminationSignal(): AbortSignal {
+  const ending = new AbortController();
+  const end = () => {
+    if (ending.signal.aborted) process.exit(130);
+    ending.abort();
+  };
+  process.on("SIGTERM", end);
+  process.on("SIGINT", end);
+  return ending.signal;
+}

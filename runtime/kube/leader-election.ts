@@ -1,0 +1,213 @@
+import { Lease } from "../api/kubernetes";
+import type { ObjectRef } from "../api/meta";
+import { isConflict } from "./api-error";
+import type { KubeClient } from "./client";
+import { type Clock, microTimestamp, sleep, systemClock } from "./clock";
+import { type Logger, silentLogger } from "./log";
+
+export interface LeaderElectionOptions {
+  client: KubeClient;
+  lease: Required<ObjectRef>;
+  /** Unique among the candidates, such as the pod's name. */
+  identity: string;
+  /** Called with each term that begins; its signal is aborted when the term ends. */
+  onElected: (term: AbortSignal) => void;
+  /** Called when a term ends without our will. Whoever cannot stop at once should end the process here. */
+  onLost?: () => void;
+  /** How long others wait for a silent holder. Default: 15,000 ms. */
+  leaseDurationMs?: number;
+  /** How long we go on without a successful renewal. Must be shorter than the duration. Default: two thirds of it. */
+  renewDeadlineMs?: number;
+  /** Between attempts, to renew as to acquire. Default: 2,000 ms. */
+  retryMs?: number;
+  labels?: Record<string, string>;
+  clock?: Clock;
+  log?: Logger;
+}
+
+/**
+ * At most one leader among the candidates of a lease.
+ *
+ * Nobody's wall clock is trusted: a candidate measures on its own monotonic clock how long the lease has not changed, the leader how long ago it renewed.
+ * The leader stops before others may start.
+ */
+export class LeaderElection {
+  private readonly options: Required<Omit<LeaderElectionOptions, "onLost" | "labels">> &
+    LeaderElectionOptions;
+  private lease: Lease | undefined;
+  /** What others' lease looked like last, and since when on our clock. */
+  private seen: { version: string; at: number } | undefined;
+  private renewedAt: number | undefined;
+  private term: AbortController | undefined;
+
+  constructor(options: LeaderElectionOptions) {
+    const leaseDurationMs = options.leaseDurationMs ?? 15_000;
+    this.options = {
+      leaseDurationMs,
+      renewDeadlineMs: (leaseDurationMs * 2) / 3,
+      retryMs: 2_000,
+      clock: systemClock,
+      log: silentLogger,
+      ...options,
+    };
+    if (
+      this.options.renewDeadlineMs >= leaseDurationMs ||
+      this.options.retryMs >= this.options.renewDeadlineMs
+    ) {
+      throw new Error(
+        `lease ${options.lease.namespace}/${options.lease.name}: retryMs < renewDeadlineMs < leaseDurationMs does not hold ` +
+          `(${this.options.retryMs}, ${this.options.renewDeadlineMs}, ${leaseDurationMs})`,
+      );
+    }
+  }
+
+  /** Judged by the time since the last renewal, so that it is right even right after the process was held up. */
+  get isLeader(): boolean {
+    return this.term !== undefined && !this.overdue();
+  }
+
+  /** Who holds the lease, as far as we know; undefined: nobody. */
+  get holder(): string | undefined {
+    const identity = this.lease?.spec?.holderIdentity;
+    return identity == null || identity === "" ? undefined : identity;
+  }
+
+  /** Stands for election until the signal is aborted; then gives the lease back, so that the next leader need not wait. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, retryMs } = this.options;
+    while (!signal.aborted) {
+      const begin = clock.monotonic();
+      const held = await this.attempt(begin);
+      if (held) this.renewed(begin);
+      else if (this.term !== undefined && this.overdue()) this.lose();
+      await this.wait(signal, retryMs * (held ? 1 : 1 + 0.2 * Math.random()));
+    }
+    await this.release();
+  }
+
+  /** Sleeps, but wakes up in time to end a term whose deadline passes. */
+  private async wait(signal: AbortSignal, ms: number): Promise<void> {
+    const { clock, renewDeadlineMs } = this.options;
+    const left =
+      this.renewedAt === undefined || this.term === undefined
+        ? ms
+        : Math.max(1, this.renewedAt + renewDeadlineMs - clock.monotonic());
+    await sleep(clock, Math.min(ms, left), signal);
+    if (this.term !== undefined && this.overdue()) this.lose();
+  }
+
+  private overdue(): boolean {
+    const { clock, renewDeadlineMs } = this.options;
+    return this.renewedAt === undefined || clock.monotonic() - this.renewedAt >= renewDeadlineMs;
+  }
+
+  private renewed(begin: number): void {
+    // Counted from before the request: the server may have taken it at any time since.
+    this.renewedAt = begin;
+    if (this.term !== undefined) return;
+    this.term = new AbortController();
+    this.options.log.info("elected leader", this.fields());
+    this.options.onElected(this.term.signal);
+  }
+
+  private lose(): void {
+    const { term } = this;
+    this.term = undefined;
+    this.renewedAt = undefined;
+    this.options.log.warn("no longer leader", { ...this.fields(), holder: this.holder });
+    term?.abort();
+    this.options.onLost?.();
+  }
+
+  /** One look at the lease and, where it is ours or free, one write. */
+  private async attempt(now: number): Promise<boolean> {
+    const { client, lease, log, renewDeadlineMs } = this.options;
+    const call = { deadlineMs: Math.max(1_000, renewDeadlineMs / 2) };
+    try {
+      if (this.term !== undefined && this.lease !== undefined) {
+        // The version of our last write: anybody else's write in between makes it a conflict.
+        this.lease = await client.replace(Lease, this.claim(this.lease), call);
+        return true;
+      }
+      const current = await client.get(Lease, lease, call);
+      if (current === undefined) {
+        this.lease = await client.create(Lease, this.claim(undefined), call);
+        return true;
+      }
+      this.lease = current;
+      if (!this.mayTake(current, now)) return false;
+      this.lease = await client.replace(Lease, this.claim(current), call);
+      return true;
+    } catch (error) {
+      if (!isConflict(error)) log.warn("lease not renewed", { ...this.fields(), error });
+      else if (this.term !== undefined) await this.lookAgain(call);
+      return false;
+    }
+  }
+
+  /** Our lease was written by somebody else: theirs now, or ours with other labels. */
+  private async lookAgain(call: { deadlineMs: number }): Promise<void> {
+    const { client, lease, identity, log } = this.options;
+    try {
+      this.lease = await client.get(Lease, lease, call);
+      if (this.lease !== undefined && this.holder !== identity) this.lose();
+    } catch (error) {
+      log.warn("lease not renewed", { ...this.fields(), error });
+    }
+  }
+
+  private mayTake(current: Lease, now: number): boolean {
+    if (this.holder === undefined || this.holder === this.options.identity) return true;
+    const version = current.metadata.resourceVersion ?? "";
+    if (this.seen?.version !== version) {
+      this.seen = { version, at: now };
+      return false;
+    }
+    const durationMs = (current.spec?.leaseDurationSeconds ?? this.options.leaseDurationMs / 1000) * 1000;
+    return now - this.seen.at >= durationMs;
+  }
+
+  private claim(current: Lease | undefined): Lease {
+    const { identity, leaseDurationMs, clock, lease, labels } = this.options;
+    const now = microTimestamp(clock);
+    const ours = current?.spec?.holderIdentity === identity;
+    return {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: current?.metadata ?? { ...lease, labels },
+      spec: {
+        ...current?.spec,
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
+        acquireTime: ours ? current.spec?.acquireTime : now,
+        renewTime: now,
+        leaseTransitions: (current?.spec?.leaseTransitions ?? -1) + (ours ? 0 : 1),
+      },
+    };
+  }
+
+  private async release(): Promise<void> {
+    const { term, lease } = this;
+    this.term = undefined;
+    this.renewedAt = undefined;
+    term?.abort();
+    if (term === undefined || lease === undefined) return;
+    const { client, clock, log } = this.options;
+    try {
+      const spec = {
+        ...lease.spec,
+        holderIdentity: "",
+        leaseDurationSeconds: 1,
+        renewTime: microTimestamp(clock),
+      };
+      await client.replace(Lease, { ...lease, spec }, { deadlineMs: 3_000 });
+    } catch (error) {
+      log.debug("lease not given back", { ...this.fields(), error });
+    }
+  }
+
+  private fields(): Record<string, unknown> {
+    const { lease, identity } = this.options;
+    return { lease: `${lease.namespace}/${lease.name}`, identity };
+  }
+}

@@ -1,0 +1,94 @@
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Registry } from "prom-client";
+
+import type { Health } from "./health";
+
+export interface ProbeServerOptions {
+  /** `host:port` or `:port`; port 0 takes a free one. */
+  address: string;
+  /** Served at `/livez` (also `/healthz`) and `/readyz`. */
+  health?: Health;
+  /** Served at `/metrics`. */
+  metrics?: Registry;
+}
+
+export interface ProbeServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves health and metrics over plain HTTP, for the kubelet and for Prometheus.
+ *
+ * @throws Error naming the address, where it cannot listen there
+ */
+export async function startProbeServer(options: ProbeServerOptions): Promise<ProbeServer> {
+  const { host, port } = parseAddress(options.address);
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+    answer(path, options, response).catch((error: unknown) => {
+      send(response, 500, error instanceof Error ? error.message : String(error));
+    });
+  });
+  server.keepAliveTimeout = 30_000;
+  await listen(server, host, port, options.address);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+async function answer(
+  path: string,
+  { health, metrics }: ProbeServerOptions,
+  response: ServerResponse,
+): Promise<void> {
+  if (metrics !== undefined && path === "/metrics") {
+    response.setHeader("content-type", metrics.contentType);
+    return send(response, 200, await metrics.metrics());
+  }
+  if (health !== undefined && (path === "/livez" || path === "/healthz" || path === "/readyz")) {
+    const { healthy, lines } = await (path === "/readyz" ? health.readiness() : health.liveness());
+    response.setHeader("content-type", "text/plain; charset=utf-8");
+    return send(response, healthy ? 200 : 503, [...lines, healthy ? "ok" : "not ok", ""].join("\n"));
+  }
+  send(response, 404, "not found\n");
+}
+
+function send(response: ServerResponse, status: number, body: string): void {
+  response.statusCode = status;
+  response.end(body);
+}
+
+async function listen(
+  server: Server,
+  host: string | undefined,
+  port: number,
+  address: string,
+): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot serve health and metrics on ${address}: ${reason}`, { cause: error });
+  }
+}
+
+/** `:8080`, `0.0.0.0:8080` or `[::1]:8080`. */
+export function parseAddress(address: string): { host: string | undefined; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(address);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) {
+    throw new Error(`${JSON.stringify(address)} is not an address to listen on; write host:port or :port`);
+  }
+  const host = match[1] ?? match[2];
+  return { host: host === "" ? undefined : host, port };
+}
