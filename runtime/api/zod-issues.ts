@@ -8,7 +8,9 @@ export function sentencesOf(error: z.ZodError, value: unknown): string[] {
     const path = pathText(issue.path);
     const found = valueAt(value, issue.path);
     const fault = faultOf(issue, found == null);
-    const sentence = found == null ? fault : `${describe(found)} ${fault}`;
+    // A rule on a whole object speaks of its fields, so the object itself says nothing more.
+    const whole = found == null || (issue.code === "custom" && typeof found === "object");
+    const sentence = whole ? fault : `${describe(found)} ${fault}`;
     return path === "" ? sentence : `${path}: ${sentence}`;
   });
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { embedded } from "../schema/embedded";
 import { int64, transition } from "../schema/fields";
-import { immutable } from "../schema/rules";
+import { immutable, validated } from "../schema/rules";
 
 /**
  * Source: offloading.md 2.1 and 16.3. The name and the immutable fields are checked by the API server itself, with the sentences of upstream's
@@ -30,29 +30,39 @@ export const NamespaceOffloading = defineKind({
     },
   ],
   spec: () =>
-    z.object({
-      namespaceMappingStrategy: immutable(
-        z.enum(["EnforceSameName", "DefaultName", "SelectedName"]),
-        "The NamespaceMappingStrategy value cannot be modified after creation",
-      )
-        .default("DefaultName")
-        .describe(
-          "Name of the remote namespace. EnforceSameName: the same. DefaultName: followed by the local cluster ID. SelectedName: remoteNamespaceName. Immutable.",
-        ),
-      remoteNamespaceName: immutable(
-        z.string(),
-        "The RemoteNamespaceName value cannot be modified after creation",
-      )
-        .optional()
-        .describe("The remote namespace's name with the strategy SelectedName. Immutable."),
-      podOffloadingStrategy: z
-        .enum(["Local", "Remote", "LocalAndRemote"])
-        .default("LocalAndRemote")
-        .describe("Where pods of the namespace may run."),
-      clusterSelector: embedded<core.NodeSelector>("core.NodeSelector")
-        .optional()
-        .describe("Chooses clusters by the labels of their virtual nodes; without terms, all of them."),
-    }),
+    validated(
+      z.object({
+        namespaceMappingStrategy: immutable(
+          z.enum(["EnforceSameName", "DefaultName", "SelectedName"]),
+          "The NamespaceMappingStrategy value cannot be modified after creation",
+        )
+          .default("DefaultName")
+          .describe(
+            "Name of the remote namespace. EnforceSameName: the same. DefaultName: followed by the local cluster ID. SelectedName: remoteNamespaceName. Immutable.",
+          ),
+        remoteNamespaceName: immutable(
+          z.string(),
+          "The RemoteNamespaceName value cannot be modified after creation",
+        )
+          .optional()
+          .describe("The remote namespace's name with the strategy SelectedName. Immutable."),
+        podOffloadingStrategy: z
+          .enum(["Local", "Remote", "LocalAndRemote"])
+          .default("LocalAndRemote")
+          .describe("Where pods of the namespace may run."),
+        clusterSelector: embedded<core.NodeSelector>("core.NodeSelector")
+          .optional()
+          .describe("Chooses clusters by the labels of their virtual nodes; without terms, all of them."),
+      }),
+      {
+        rule: "self.namespaceMappingStrategy != 'SelectedName' || (has(self.remoteNamespaceName) && size(self.remoteNamespaceName) > 0)",
+        message:
+          "The RemoteNamespaceName value cannot be empty when using the SelectedName NamespaceMappingStrategy",
+        holds: ({ namespaceMappingStrategy, remoteNamespaceName }) =>
+          namespaceMappingStrategy !== "SelectedName" || (remoteNamespaceName ?? "") !== "",
+      },
+    ),
+
   status: () =>
     z.object({
       remoteNamespaceName: z.string().optional().describe("The name that was worked out."),

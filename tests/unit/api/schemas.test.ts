@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+
+import { InvalidObjectError, OWN_KINDS } from "../../../runtime/api";
+import { REFUSALS, SAMPLES, type Manifest } from "../../support/api-samples";
+import { kindOf } from "../../support/kind-of";
+
+describe("the schemas of our kinds", () => {
+  it("are 28", () => {
+    assert.equal(OWN_KINDS.length, 28);
+    assert.equal(new Set(OWN_KINDS.map(({ definition }) => definition.plural)).size, 28);
+  });
+
+  for (const sample of SAMPLES) {
+    it(`take a ${sample.kind} with every field as it is`, () => {
+      assert.deepEqual(kindOf(sample).parse(sample), sample);
+    });
+  }
+
+  for (const { what, object, message } of REFUSALS) {
+    it(`refuse ${object.kind}: ${what}`, () => {
+      assert.throws(
+        () => kindOf(object).parse(object),
+        (error) => {
+          assert.ok(error instanceof InvalidObjectError);
+          assert.match(error.message, message);
+          assert.ok(error.message.startsWith(`${object.kind} "`), error.message);
+          return true;
+        },
+      );
+    });
+  }
+
+  const defaulted: [
+    kind: string,
+    spec: unknown,
+    status: unknown,
+    expected: Pick<Manifest, "spec" | "status">,
+  ][] = [
+    [
+      "Tenant",
+      { clusterID: "rome" },
+      undefined,
+      { spec: { clusterID: "rome", authzPolicy: "KeysExchange", tenantCondition: "Active" } },
+    ],
+    ["Tenant", undefined, undefined, { spec: { authzPolicy: "KeysExchange", tenantCondition: "Active" } }],
+    [
+      "ForeignCluster",
+      { clusterID: "milan" },
+      {},
+      { spec: { clusterID: "milan" }, status: { role: "Unknown" } },
+    ],
+    [
+      "NamespaceOffloading",
+      {},
+      undefined,
+      { spec: { namespaceMappingStrategy: "DefaultName", podOffloadingStrategy: "LocalAndRemote" } },
+    ],
+    ["ShadowPod", {}, {}, { spec: {}, status: { phase: "Unknown" } }],
+    [
+      "Identity",
+      {},
+      { kubeconfigSecretRef: {} },
+      { spec: {}, status: { kubeconfigSecretRef: { name: "" } } },
+    ],
+    [
+      "GatewayServer",
+      { endpoint: { port: 51840 } },
+      undefined,
+      { spec: { endpoint: { port: 51840, serviceType: "ClusterIP" } } },
+    ],
+    [
+      "Configuration",
+      { remote: { cidr: { pod: "10.201.0.0/16", external: ["10.71.0.0/16"] } } },
+      undefined,
+      { spec: { remote: { cidr: { pod: ["10.201.0.0/16"], external: ["10.71.0.0/16"] } } } },
+    ],
+    [
+      "FirewallConfiguration",
+      {
+        table: {
+          name: "t",
+          family: "INET",
+          chains: [
+            {
+              name: "c",
+              type: "filter",
+              policy: "accept",
+              hook: "input",
+              rules: { filterRules: [{ match: [], action: "drop" }] },
+            },
+          ],
+        },
+      },
+      undefined,
+      {
+        spec: {
+          table: {
+            name: "t",
+            family: "INET",
+            chains: [
+              {
+                name: "c",
+                type: "filter",
+                policy: "accept",
+                hook: "input",
+                priority: 0,
+                rules: { filterRules: [{ counter: true, match: [], action: "drop" }] },
+              },
+            ],
+          },
+        },
+      },
+    ],
+  ];
+  for (const [kind, spec, status, expected] of defaulted) {
+    it(`fill the defaults of a ${kind} with ${JSON.stringify({ spec, status })}`, () => {
+      const sample = SAMPLES.find((candidate) => candidate.kind === kind);
+      assert.ok(sample);
+      const { apiVersion, metadata } = sample;
+      const parsed = kindOf(sample).parse({ apiVersion, kind, metadata, spec, status }) as Manifest;
+      assert.deepEqual(
+        { spec: parsed.spec, ...(status !== undefined && { status: parsed.status }) },
+        expected,
+      );
+    });
+  }
+
+  it("count null as absent", () => {
+    const object = {
+      apiVersion: "networking.liqo.io/v1beta1",
+      kind: "Connection",
+      metadata: { name: "gw-milan", creationTimestamp: null },
+      spec: { type: "Client", gatewayRef: { name: "milan", uid: null } },
+      status: { latency: { value: "N/A", timestamp: null } },
+    };
+    const parsed = kindOf(object).parse(object) as Manifest;
+    assert.deepEqual(parsed.status, { latency: { value: "N/A" } });
+    assert.deepEqual(parsed.spec, { type: "Client", gatewayRef: { name: "milan" } });
+  });
+});
