@@ -69,10 +69,11 @@ const corednsRules = [
 ];
 
 const agentRules = [
-  { apiGroups: [""], resources: ["services", "nodes", "persistentvolumeclaims"], verbs: read },
-  { apiGroups: [""], resources: ["services/status"], verbs: ["get", "patch", "update"] },
+  { apiGroups: [""], resources: ["services", "persistentvolumeclaims"], verbs: read },
+  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: read },
+  { apiGroups: [""], resources: ["services/status"], verbs: ["patch"] },
   { apiGroups: [""], resources: ["persistentvolumes"], verbs: [...read, "create", "delete"] },
-  { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: read },
+  { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
 ];
 
 const storageClass = {

@@ -11,13 +11,14 @@ import { writeControlPlanePki } from "../control-plane-pki";
 import { addressAt, formatRange, parseRange, subrange, type Ipv4Range } from "../ipv4-range";
 import type { ToolPaths } from "../toolchain";
 import { addonUsers, applyAddons, corefile } from "./addons";
+import { pullProxyPort } from "./agent/pull-proxy-port";
 import { ApiConnection } from "./api-connection";
 import { writeClusterState, type NativeClusterState } from "./cluster-state";
 import { makePodGroup, makeProcessGroup } from "./control-groups";
 import { connectNode, fabricPrefix, nodeAddress, type Fabric } from "./fabric";
 import type { ClusterLayout, Layout } from "./layout";
 import { canHoldOverlay } from "./machine-checks";
-import { startInNamespaces } from "./namespace-process";
+import { quote, startDetached, startInNamespaces } from "./namespace-process";
 import { writeNodeFiles, type NodePlan } from "./node-files";
 import { nodeScript } from "./node-script";
 
@@ -85,8 +86,9 @@ export async function startProcesses(
     rm(join(cluster.folder, "nodes"), { recursive: true, force: true }),
   ]);
   await ensurePki(spec, nodes, cluster, state.apiServerUrl);
-  await writeStartFiles(spec, nodes, context);
+  await writeStartFiles(spec, slot, nodes, context);
   await startNodes(nodes, state, context);
+  await startAgent(cluster, layout);
   return state;
 }
 
@@ -179,6 +181,7 @@ async function readAdministrator(cluster: ClusterLayout, url: string): Promise<P
 
 async function writeStartFiles(
   spec: ClusterSpec,
+  slot: number,
   nodes: readonly NodePlan[],
   context: StartContext,
 ): Promise<void> {
@@ -201,6 +204,7 @@ async function writeStartFiles(
     hostAddress: fabric.hostAddress,
     fabricPrefix,
     images: context.images,
+    proxyUrl: `http://${fabric.hostAddress}:${pullProxyPort(slot)}`,
   };
   for (const [index, node] of nodes.entries()) {
     await writeNodeFiles(node, settings);
@@ -252,6 +256,25 @@ async function startNodes(
     await writeClusterState(cluster, state);
     await connectNode(fabric, init, `v${state.slot}-${index}`);
   }
+}
+
+/** The agent starts when the API server is ready, and again whenever it ends. */
+async function startAgent(cluster: ClusterLayout, layout: Layout): Promise<void> {
+  const script = `until [ -e ${quote(cluster.apiReadyFile)} ]; do sleep 0.2; done
+while :; do "$@"; sleep 1; done`;
+  startDetached({
+    cgroupFolder: await makeProcessGroup(`${clusterGroup(layout, cluster.name)}/processes`),
+    command: [
+      "/bin/sh",
+      "-c",
+      script,
+      "agent",
+      process.execPath,
+      require.resolve("./agent/agent-main"),
+      cluster.name,
+    ],
+    logFile: join(cluster.logs, "agent.log"),
+  });
 }
 
 const nodeList = z.object({
