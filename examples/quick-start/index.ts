@@ -30,7 +30,10 @@ export = async () => {
 
   const providers = {
     rome: liqo.clusterProvider("rome", { kubeconfig: clusters.rome.kubeconfig, clusterIdentifier: "rome" }),
-    milan: liqo.clusterProvider("milan", { kubeconfig: clusters.milan.kubeconfig, clusterIdentifier: "milan" }),
+    milan: liqo.clusterProvider("milan", {
+      kubeconfig: clusters.milan.kubeconfig,
+      clusterIdentifier: "milan",
+    }),
   };
 
   const rome = new liqo.Installation("rome", {

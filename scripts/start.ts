@@ -1,0 +1,147 @@
+/** `npm start`: everything up to a running application at the peer, then what came of it. */
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { preparePulumi } from "../provider/engine/engine";
+import { stateFolder } from "../provider/local-cluster/folders";
+import { kindUsable } from "../provider/local-cluster/kind/kind-backend";
+import { localImages } from "../provider/local-cluster/local-images";
+import { resumeClusters } from "../provider/local-cluster/local-clusters";
+import { ensureTools } from "../provider/local-cluster/toolchain";
+import { KubeClient } from "../runtime/kube";
+import { announcement, errorText } from "./quick-start/announcements";
+import { PartsClock } from "./quick-start/parts";
+import { missingPrerequisites, NEEDS } from "./quick-start/prerequisites";
+import { describeResult } from "./quick-start/result";
+import { quickStartStack, up } from "./quick-start/stack";
+import { table } from "./quick-start/table";
+
+const outputsSchema = z.object({
+  romeKubeconfig: z.string(),
+  milanKubeconfig: z.string(),
+  namespace: z.string(),
+  remoteNamespace: z.string(),
+});
+
+const begin = performance.now();
+const say = (line: string) => console.log(`${elapsed().padStart(6)}  ${line}`);
+
+/** The clusters of examples/quick-start, as far as the machine must allow them. */
+const CLUSTERS = [
+  { name: "rome", podCidr: "10.31.0.0/16", serviceCidr: "10.131.0.0/16" },
+  { name: "milan", podCidr: "10.62.0.0/18", serviceCidr: "10.162.64.0/20" },
+];
+
+async function start(signal: AbortSignal): Promise<void> {
+  console.log(`${NEEDS}\n`);
+  const faults = await missingPrerequisites(CLUSTERS);
+  if (faults.length > 0) throw new Error(`Cannot begin:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+
+  const progress = (line: string) => say(line);
+  const times: [string, number][] = [];
+  const part = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const from = performance.now();
+    const result = await work();
+    times.push([name, (performance.now() - from) / 1000]);
+    return result;
+  };
+
+  const engine = await part("tools", async () => {
+    const native = !(await kindUsable());
+    await ensureTools(native ? ["kubernetes", "etcd", "coredns"] : [], { progress, signal });
+    return preparePulumi({ progress, signal });
+  });
+  await part("images", () => localImages(progress));
+  await resumeClusters({ progress, signal });
+
+  say("pulumi up of examples/quick-start");
+  const clock = new PartsClock();
+  const log = logFile();
+  const errors: string[] = [];
+  const stack = await quickStartStack(engine);
+  const outputs = await part("pulumi up", () =>
+    up(stack, {
+      signal,
+      onOutput: (text) => appendFileSync(log, text),
+      onEvent: (event) => {
+        clock.observe(event);
+        const line = announcement(event);
+        if (line !== undefined) say(line);
+        const error = errorText(event);
+        if (error !== undefined) errors.push(error);
+      },
+    }).catch((cause: unknown) => {
+      const told = errors.length > 0 ? errors.join("\n\n") : messageOf(cause);
+      throw new Error(
+        `pulumi up failed; all that it said is in ${log}\n\n${told}\n\nAfter the cause is mended, npm start goes on from here.`,
+        {
+          cause,
+        },
+      );
+    }),
+  );
+
+  const known = outputsSchema.parse(
+    Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value as unknown])),
+  );
+  const rome = KubeClient.fromKubeconfig(known.romeKubeconfig);
+  const milan = KubeClient.fromKubeconfig(known.milanKubeconfig);
+  try {
+    const { namespace, remoteNamespace } = known;
+    console.log(`\n${await describeResult({ rome, milan, namespace, remoteNamespace })}\n`);
+  } finally {
+    rome.close();
+    milan.close();
+  }
+  const parts = clock
+    .durations()
+    .map(({ name, seconds, resources }) => [
+      `  of it: ${name}`,
+      `${seconds.toFixed(1)} s`,
+      `${resources} resources`,
+    ]);
+  const rows = times.map(([name, seconds]) => [name, `${seconds.toFixed(1)} s`]);
+  console.log(`Time:\n${table([...rows, ...parts]).replace(/^/gm, "  ")}\n\n${NEXT}`);
+}
+
+const NEXT = `Try next:
+  npm run -s kubectl -- rome get pods -n shop -o wide
+  npm run -s kubectl -- rome scale deployment shop -n shop --replicas 6
+  npm run -s kubectl -- milan get pods -A
+  npm run pulumi -- preview -C examples/quick-start -s local    (no change; then edit examples/quick-start/shop.ts)
+  npm run dev                                                   (rebuilds the runtime and restarts it on each change)
+  npm stop                                                      (removes all of it)`;
+
+function logFile(): string {
+  const folder = join(stateFolder(), "logs");
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, "quick-start.log");
+  writeFileSync(file, "");
+  return file;
+}
+
+function elapsed(): string {
+  return `${Math.round((performance.now() - begin) / 1000)} s`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+const interrupted = new AbortController();
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.once(name, () => {
+    say("stopping; npm stop removes what was made");
+    interrupted.abort(new Error(`stopped by ${name}`));
+  });
+}
+
+start(interrupted.signal).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(`\n${messageOf(error)}`);
+    process.exit(1);
+  },
+);
