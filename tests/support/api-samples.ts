@@ -136,13 +136,16 @@ const podSpec = {
   schedulingGates: [{ name: "wait" }],
 };
 
+const templateMetadata = {
+  name: "gw-milan",
+  namespace: "liqo-tenant-milan",
+  labels: { app: "gw" },
+  annotations: { "a.example/b": "c" },
+  finalizers: ["example.org/hold"],
+};
+
 const deploymentTemplate = {
-  metadata: {
-    name: "gw-milan",
-    namespace: "liqo-tenant-milan",
-    labels: { app: "gw" },
-    annotations: { a: "b" },
-  },
+  metadata: templateMetadata,
   spec: {
     replicas: 2,
     selector: { matchLabels: { app: "gw" } },
@@ -152,7 +155,7 @@ const deploymentTemplate = {
 };
 
 const serviceTemplate = {
-  metadata: { labels: { app: "gw" } },
+  metadata: templateMetadata,
   spec: {
     type: "NodePort",
     selector: { app: "gw" },
@@ -163,7 +166,7 @@ const serviceTemplate = {
 const metrics = {
   enabled: true,
   service: serviceTemplate,
-  serviceMonitor: { metadata: { labels: { app: "gw" } }, spec: { endpoints: [{ port: "metrics" }] } },
+  serviceMonitor: { metadata: templateMetadata, spec: { endpoints: [{ port: "metrics" }] } },
 };
 
 const reference = (kind: string, name: string, namespace = "liqo-tenant-milan") => ({
@@ -408,7 +411,7 @@ export const SAMPLES: Manifest[] = [
       spec: {
         ip: "192.168.7.20",
         networkRef: { kind: "Network", name: "external-cidr", namespace: "default" },
-        serviceTemplate: { metadata: { labels: { app: "printer" } }, spec: serviceTemplate.spec },
+        serviceTemplate,
         masquerade: true,
       },
       status: { ip: "10.72.0.4", cidr: "10.72.0.0/16" },
@@ -580,6 +583,7 @@ export const SAMPLES: Manifest[] = [
                   match: [
                     { op: "eq", ip: { value: "10.73.0.0/16", position: "dst" } },
                     { op: "neq", dev: { value: "liqo-tunnel", position: "in" } },
+                    { op: "eq", proto: { value: "udp" }, port: { value: "53", position: "src" } },
                   ],
                   natType: "dnat",
                   to: "10.201.0.0/16",
@@ -599,7 +603,11 @@ export const SAMPLES: Manifest[] = [
                 {
                   name: "mss",
                   counter: false,
-                  match: [{ op: "eq", proto: { value: "tcp" }, port: { value: "80-90", position: "dst" } }],
+                  match: [
+                    { op: "eq", proto: { value: "tcp" }, port: { value: "80-90", position: "dst" } },
+                    { op: "neq", ip: { value: "10.71.0.1-10.71.0.9", position: "src" } },
+                    { op: "eq", dev: { value: "liqo-tunnel", position: "out" } },
+                  ],
                   action: "tcpmssclamp",
                   value: "1300",
                 },

@@ -12,6 +12,8 @@ export const Annotation = {
   cordon: "liqo.io/cordon",
   /** On the provider's copy of a ResourceSlice: cordoned because its Tenant is. */
   cordonTenant: "liqo.io/cordon-tenant",
+  /** JSON on a drained Tenant: the administrator's role bindings that draining took away, to be brought back with it. */
+  drainedRoleBindings: "liqo.io/drained-role-bindings",
   /** `true` on a ForeignCluster: the operator declares the peer dead. */
   permanentlyUnreachable: "liqo.io/foreign-cluster-permanently-unreachable",
   /** `true` on the controller manager's Deployment while the installation is removed. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineKind, type KindObject } from "../define-kind";
 import { embedded } from "../schema/embedded";
 
-/** Source: offloading.md 2.5. */
+/** Source: offloading.md 2.5. The template is owned as a whole, as the pod of a ShadowPod is. */
 export const ShadowEndpointSlice = defineKind({
   group: "offloading.liqo.io",
   version: "v1beta1",
@@ -22,7 +22,8 @@ export const ShadowEndpointSlice = defineKind({
           ports: z.array(embedded<discovery.EndpointPort>("discovery.EndpointPort")).optional(),
           addressType: z.string().optional().describe("IPv4, IPv6 or FQDN."),
         })
-        .optional(),
+        .optional()
+        .meta({ "x-kubernetes-map-type": "atomic" }),
     }),
 });
 export type ShadowEndpointSlice = KindObject<typeof ShadowEndpointSlice>;

@@ -4,7 +4,10 @@ import { z } from "zod";
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { embedded } from "../schema/embedded";
 
-/** Source: offloading.md 2.4. */
+/**
+ * Source: offloading.md 2.4. The pod is owned as a whole: it has one writer, and the list of its fields in `managedFields` would make every
+ * object, write and watch event almost twice as large.
+ */
 export const ShadowPod = defineKind({
   group: "offloading.liqo.io",
   version: "v1beta1",
@@ -16,7 +19,9 @@ export const ShadowPod = defineKind({
     "A pod that a consumer wants at this provider; the only way in which a consumer can make pods here.",
   spec: () =>
     z.object({
-      pod: embedded<core.PodSpec>("core.PodSpec").optional().describe("The spec of the pod."),
+      pod: embedded<core.PodSpec>("core.PodSpec")
+        .optional()
+        .meta({ description: "The spec of the pod.", "x-kubernetes-map-type": "atomic" }),
     }),
   status: () =>
     z.object({

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 
+import type { z } from "zod";
+
 import { InvalidObjectError, OWN_KINDS } from "../../../runtime/api";
+import { structuralSchema } from "../../../runtime/api/generate/structural-schema";
+import type { StructuralSchema } from "../../../runtime/api/schema/structural";
 import { REFUSALS, SAMPLES, type Manifest } from "../../support/api-samples";
 import { kindOf } from "../../support/kind-of";
 
@@ -13,6 +17,23 @@ describe("the schemas of our kinds", () => {
   for (const sample of SAMPLES) {
     it(`take a ${sample.kind} with every field as it is`, () => {
       assert.deepEqual(kindOf(sample).parse(sample), sample);
+    });
+  }
+
+  for (const { definition } of OWN_KINDS) {
+    it(`have no field of ${definition.kind} that its sample leaves out`, () => {
+      const sample = SAMPLES.find(({ kind }) => kind === definition.kind);
+      assert.ok(sample);
+      const schemaOf = (make: () => z.ZodType) => structuralSchema(make(), () => ({}));
+      const left = [
+        ...leftOut(schemaOf(definition.spec), [sample.spec], "spec"),
+        ...(definition.status ? leftOut(schemaOf(definition.status), [sample.status], "status") : []),
+      ];
+      // These exclude each other, so that no object has all of them.
+      assert.deepEqual(
+        left.filter((field) => !/endpoint\.(port|ports|nodePort)$/.test(field)),
+        [],
+      );
     });
   }
 
@@ -138,3 +159,22 @@ describe("the schemas of our kinds", () => {
     assert.deepEqual(parsed.spec, { type: "Client", gatewayRef: { name: "milan" } });
   });
 });
+
+/** The fields of a schema that none of the values has. */
+function leftOut(schema: StructuralSchema, values: unknown[], path: string): string[] {
+  if (schema.items) return leftOut(schema.items, values.flat(), path);
+  const objects = values.filter((value) => typeof value === "object" && value !== null);
+  if (schema.additionalProperties) {
+    return leftOut(
+      schema.additionalProperties,
+      objects.flatMap((map) => Object.values(map) as unknown[]),
+      path,
+    );
+  }
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const found = objects.flatMap((object): unknown[] =>
+      name in object ? [object[name as keyof object]] : [],
+    );
+    return found.length === 0 ? [`${path}.${name}`] : leftOut(field, found, `${path}.${name}`);
+  });
+}
