@@ -30,7 +30,7 @@ export function dynamicResource(
     check: (olds, news) => Promise.resolve(functions.check(olds, news)),
     diff: (id, olds, news) => Promise.resolve(functions.diff(id, olds, news)),
     create: (news) =>
-      engineErrors(async () => {
+      engineErrors(news, async () => {
         const { id, outputs } = await functions.create(news, fresh());
         return { id, outs: outputs };
       }),
@@ -40,18 +40,22 @@ export function dynamicResource(
       return stored === undefined ? {} : { id: stored.id, props: stored.outputs };
     },
     update: (id, olds, news) =>
-      engineErrors(async () => ({ outs: await functions.update(id, olds, news, fresh()) })),
+      engineErrors(news, async () => ({ outs: await functions.update(id, olds, news, fresh()) })),
     delete: (id, state) => functions.delete(id, state, fresh()),
   };
 }
 
-/** The engine recognises a partial failure by the fields `id`, `properties` and `reasons` of the error, and wants it to be small. */
-async function engineErrors<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * The engine recognises a partial failure by the fields `id`, `properties` and `reasons` of the error. It shows the reasons only, and the
+ * code that later updates or deletes the resource must be among the properties, which the SDK adds to results but not to failures.
+ */
+async function engineErrors<T>(news: Properties, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof InitFailed)) throw error;
-    const { message, id, properties, reasons } = error;
-    throw Object.assign(new Error(message), { id, properties, reasons: [...reasons] });
+    const { message, id, reasons } = error;
+    const properties = { ...error.properties, __provider: news["__provider"] };
+    throw Object.assign(new Error(message), { id, properties, reasons: [message, ...reasons] });
   }
 }

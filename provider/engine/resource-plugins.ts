@@ -9,18 +9,15 @@ import { findExecutable } from "../local-cluster/find-executable";
 import { runCommand } from "../local-cluster/run-command";
 import { ensureTools, type EnsureToolsOptions, type ToolName } from "../local-cluster/toolchain";
 
-/** A resource plugin that our components need, with the npm package that names its version. */
-interface PluginNeed {
-  name: string;
-  package: string;
-  /** How to build it where it cannot be downloaded. */
-  tool: ToolName;
-}
+/** The resource plugins that our components need. Each has the version of the npm package with its name. */
+export const pluginNames = ["kubernetes", "random"] as const;
+export type PluginName = (typeof pluginNames)[number];
 
-const needs: readonly PluginNeed[] = [
-  { name: "kubernetes", package: "@pulumi/kubernetes", tool: "pulumi-kubernetes" },
-  { name: "random", package: "@pulumi/random", tool: "pulumi-random" },
-];
+/** How to build each where it cannot be downloaded. */
+const tools: Readonly<Record<PluginName, ToolName>> = {
+  kubernetes: "pulumi-kubernetes",
+  random: "pulumi-random",
+};
 
 const manifestSchema = z.object({ version: z.string() });
 
@@ -31,34 +28,35 @@ const manifestSchema = z.object({ version: z.string() });
  * @returns folders to put on the PATH, for the ones that were built
  */
 export async function ensureResourcePlugins(
+  names: readonly PluginName[],
   pulumi: string,
-  environment: NodeJS.ProcessEnv,
-  options: EnsureToolsOptions,
+  options: EnsureToolsOptions & { environment: NodeJS.ProcessEnv },
 ): Promise<string[]> {
-  const missing = needs.filter((need) => !isPresent(need, environment));
+  const { environment } = options;
+  const missing = names.filter((name) => !isPresent(name, environment));
   if (missing.length === 0) return [];
   const build: ToolName[] = [];
   const downloads = await isPluginServerReachable(environment);
-  for (const need of missing) {
-    if (!downloads || !(await download(need, pulumi, environment, options))) build.push(need.tool);
+  for (const name of missing) {
+    if (!downloads || !(await download(name, pulumi, options))) build.push(tools[name]);
   }
   return (await ensureTools(build, options)).folders();
 }
 
-function isPresent(need: PluginNeed, environment: NodeJS.ProcessEnv): boolean {
+function isPresent(name: PluginName, environment: NodeJS.ProcessEnv): boolean {
   const installed = join(
     environment["PULUMI_HOME"] ?? "",
     "plugins",
-    `resource-${need.name}-v${versionOf(need)}`,
-    `pulumi-resource-${need.name}`,
+    `resource-${name}-v${versionOf(name)}`,
+    `pulumi-resource-${name}`,
   );
-  return existsSync(installed) || findExecutable(`pulumi-resource-${need.name}`, environment) !== undefined;
+  return existsSync(installed) || findExecutable(`pulumi-resource-${name}`, environment) !== undefined;
 }
 
-function versionOf(need: PluginNeed): string {
+function versionOf(name: PluginName): string {
   const resolve = createRequire(join(packageRoot(), "package.json"));
   return manifestSchema.parse(
-    JSON.parse(readFileSync(resolve.resolve(`${need.package}/package.json`), "utf8")),
+    JSON.parse(readFileSync(resolve.resolve(`@pulumi/${name}/package.json`), "utf8")),
   ).version;
 }
 
@@ -74,23 +72,22 @@ async function isPluginServerReachable(environment: NodeJS.ProcessEnv): Promise<
 }
 
 async function download(
-  need: PluginNeed,
+  name: PluginName,
   pulumi: string,
-  environment: NodeJS.ProcessEnv,
-  options: EnsureToolsOptions,
+  options: EnsureToolsOptions & { environment: NodeJS.ProcessEnv },
 ): Promise<boolean> {
-  const version = versionOf(need);
-  options.progress?.(`Pulumi plugin ${need.name} ${version}: downloading`);
+  const version = versionOf(name);
+  options.progress?.(`Pulumi plugin ${name} ${version}: downloading`);
   try {
-    await runCommand(pulumi, ["plugin", "install", "resource", need.name, version], {
-      env: environment,
+    await runCommand(pulumi, ["plugin", "install", "resource", name, version], {
+      env: options.environment,
       timeoutMs: 300_000,
       ...(options.signal && { signal: options.signal }),
     });
     return true;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    options.progress?.(`Pulumi plugin ${need.name} ${version}: no download (${reason}); building it`);
+    options.progress?.(`Pulumi plugin ${name} ${version}: no download (${reason}); building it`);
     return false;
   }
 }
