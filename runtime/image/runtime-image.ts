@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { busyboxEntries } from "./busybox-entries";
@@ -63,10 +63,16 @@ function runtimeImageSpec(layers: Layer[]): ImageSpec {
 async function baseEntries(): Promise<LayerEntry[]> {
   const executables = await Promise.all([
     executableEntries(nodePath(), "/usr/local/bin/node"),
+    shellEntries(),
     ...programs.map((program) => executableEntries(programPath(program), `/usr/local/sbin/${program.name}`)),
   ]);
   const entries = executables.flat();
   return [...(await busyboxEntries()), ...entries, ...nameServiceEntries(entries.map(({ path }) => path))];
+}
+
+/** Busybox's shell runs busybox's own `ip` whatever the PATH says, so the image has dash where this machine has it. */
+async function shellEntries(): Promise<LayerEntry[]> {
+  return existsSync("/bin/dash") ? executableEntries("/bin/dash", "/bin/sh") : [];
 }
 
 function applicationEntries(bundle: Uint8Array): LayerEntry[] {

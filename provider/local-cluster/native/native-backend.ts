@@ -1,10 +1,12 @@
 import { readFile, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { buildPauseImage } from "../../../runtime/image/small-images";
 import type { ClusterSpec } from "../cluster-spec";
 import { cacheFolder } from "../folders";
 import { parseRange } from "../ipv4-range";
+import { isRunning, killProcess } from "../process-identity";
 import { withLock } from "../process-lock";
 import type { BackendOptions } from "../backend-options";
 import type { RunningCluster } from "../running-cluster";
@@ -52,14 +54,14 @@ export async function nativeUp(spec: ClusterSpec, options: BackendOptions = {}):
       images: [(await buildPauseImage(join(cacheFolder(), "images"))).file, ...spec.images],
       progress,
     };
-    await removeGroup(clusterGroup(layout, spec.name));
+    await endProcesses(layout, spec.name);
     try {
       const state = await startProcesses(spec, before?.slot ?? (await takeSlot(layout, spec)), context);
       await completeCluster(state, context);
       return await describe(layout, state);
     } catch (error) {
       // The folder stays, for its logs and for the next try.
-      await removeGroup(clusterGroup(layout, spec.name));
+      await endProcesses(layout, spec.name);
       throw error;
     }
   });
@@ -71,7 +73,7 @@ export async function nativeDown(name: string, options: BackendOptions = {}): Pr
   const cluster = layout.cluster(name);
   const existed = (await clusterNames(layout)).includes(name);
   await withLock(cluster.lock, lockOptions(`removing the cluster ${name}`, options), async () => {
-    await removeGroup(clusterGroup(layout, name));
+    await endProcesses(layout, name);
     await rm(cluster.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
   await withLock(join(layout.folder, "lock"), lockOptions("removing the network", options), async () => {
@@ -116,6 +118,18 @@ export async function nativeImportImages(name: string, images: readonly string[]
   const state = await readClusterState(nativeLayout().cluster(name));
   if (state === undefined || !nodesRun(state)) throw new Error(`the cluster ${name} does not run`);
   await importImages(state, images);
+}
+
+/** Kills what is left of a cluster and waits until the kernel has taken its namespaces apart. */
+async function endProcesses(layout: Layout, name: string): Promise<void> {
+  const state = await readClusterState(layout.cluster(name)).catch(() => undefined);
+  await removeGroup(clusterGroup(layout, name));
+  const inits = state?.nodes.flatMap(({ init }) => init ?? []) ?? [];
+  for (const init of inits) killProcess(init);
+  // A group is empty before the first process of its namespaces has reaped the others.
+  for (const deadline = Date.now() + 20_000; inits.some(isRunning); await sleep(20)) {
+    if (Date.now() > deadline) throw new Error(`the nodes of the cluster ${name} do not end after SIGKILL`);
+  }
 }
 
 /** All checks, then the packages and the network that clusters share. */
