@@ -13,10 +13,10 @@ export interface IdentityKubeconfig {
   ca?: string | Uint8Array;
   /** HTTP proxy on the way to the API server. */
   proxyUrl?: string;
-  /** Client certificate, PEM. */
-  certificate: string | Uint8Array;
-  /** The consumer cluster's private key, PEM: all its identities share it. */
-  privateKey: string;
+  /** Client certificate, PEM; absent for cloud identities, which prove themselves by tokens. */
+  certificate?: string | Uint8Array;
+  /** The consumer cluster's private key, PEM: all its identities share it. Goes with the certificate. */
+  privateKey?: string;
   /** The context's namespace: the remote tenant namespace, for control-plane identities only. */
   namespace?: string;
 }
@@ -42,10 +42,13 @@ export function buildKubeconfig(identity: IdentityKubeconfig): string {
     users: [
       {
         name: identity.identityName,
-        user: {
-          "client-certificate-data": encode(identity.certificate),
-          "client-key-data": encode(identity.privateKey),
-        },
+        user:
+          identity.certificate === undefined
+            ? {}
+            : {
+                "client-certificate-data": encode(identity.certificate),
+                "client-key-data": encode(identity.privateKey),
+              },
       },
     ],
     contexts: [

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { InvalidObjectError, isRecord } from "../api/invalid-object";
 import type { Desired, Kind, KubeObject, ObjectRef, PostedKind } from "../api/meta";
 import { ApiError, isNotFound } from "./api-error";
+import { readPem } from "./credentials";
 import type { Exchange, ResponseHandler, ResponseHeaders, WireRequest } from "./exchange";
 import { inClusterConnection } from "./in-cluster";
 import { type Connection, type KubeconfigOptions, parseKubeconfig } from "./kubeconfig";
@@ -125,6 +126,13 @@ export class KubeClient {
   /** The namespace that the kubeconfig's context or the service account names. */
   get namespace(): string | undefined {
     return this.transport.connection.namespace;
+  }
+
+  /** PEM of the CA that the server's certificate is checked with, as it is now; undefined where the system's are. */
+  async certificateAuthority(): Promise<string | undefined> {
+    const { certificateAuthority, source } = this.transport.connection;
+    if (certificateAuthority === undefined) return undefined;
+    return await readPem(certificateAuthority, { source, field: "certificate-authority" });
   }
 
   /**

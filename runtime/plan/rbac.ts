@@ -92,7 +92,7 @@ export const authenticationRules: PolicyRule[] = [
   rule("offloading.liqo.io", ["quotas", "virtualnodes"], [...read, "create", "patch", "update"]),
   rule("offloading.liqo.io", ["namespacemaps"], [...read, "delete"]),
   rule("certificates.k8s.io", ["certificatesigningrequests"], [...read, "create"]),
-  rule("certificates.k8s.io", ["certificatesigningrequests/approval"], ["update"]),
+  rule("certificates.k8s.io", ["certificatesigningrequests/approval"], ["patch", "update"]),
   rule(
     "certificates.k8s.io",
     ["signers"],

@@ -1,6 +1,6 @@
 import { Finalizer } from "../api";
+import { semanticallyEqual } from "../kube";
 import type { Replicable } from "./copy";
-import { sameContent } from "./same-content";
 
 /** What there is of one name, on both sides. */
 export interface Observed {
@@ -42,8 +42,8 @@ export function decide({ source, copy, peerDead, specSettled }: Observed): Decis
   if (copy.metadata.deletionTimestamp) return live;
   return {
     ...live,
-    copy: specSettled || sameContent(source.spec, copy.spec) ? "keep" : "update",
-    pullStatus: !sameContent(source.status, copy.status),
+    copy: specSettled || semanticallyEqual(source.spec, copy.spec) ? "keep" : "update",
+    pullStatus: !semanticallyEqual(source.status ?? {}, copy.status ?? {}),
   };
 }
 

@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
-import {
-  copyMetadata,
-  copySelector,
-  isCopy,
-  isSource,
-  type Replicable,
-} from "../../../runtime/replication/copy";
-import { sameContent } from "../../../runtime/replication/same-content";
+import { copySelector, isCopy, isSource } from "../../../runtime/plan/replication";
+import { copyMetadata, type Replicable } from "../../../runtime/replication/copy";
 
 const route = { localClusterId: "rome", remoteClusterId: "milan", remoteNamespace: "guests-of-milan" };
 
@@ -61,28 +54,5 @@ describe("the copy of a replicated object", () => {
     assert.equal(isSource(source, "milan"), true);
     assert.equal(isSource(source, "turin"), false);
     assert.equal(isCopy(source), false);
-  });
-});
-
-describe("sameContent", () => {
-  it("takes absent, null and empty for the same", () => {
-    assert.ok(sameContent(undefined, {}));
-    assert.ok(sameContent({ a: { b: [] }, c: null }, { d: "" }));
-    assert.ok(sameContent({ a: 1, b: undefined }, { a: 1 }));
-  });
-
-  it("tells apart what differs", () => {
-    assert.ok(!sameContent({ a: false }, {}));
-    assert.ok(!sameContent({ a: 0 }, {}));
-    assert.ok(!sameContent({ a: "1" }, { a: 1 }));
-    assert.ok(!sameContent({ a: ["x", ""] }, { a: ["x"] }));
-  });
-
-  it("does not depend on the order of fields", () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
-        assert.ok(sameContent(value, Object.fromEntries(Object.entries(value).reverse())));
-      }),
-    );
   });
 });

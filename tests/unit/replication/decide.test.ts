@@ -41,7 +41,7 @@ describe("what one name of a replicated kind needs", () => {
       "empty and absent fields are alike",
       {
         source: object({ class: "default", resources: {} }, held),
-        copy: object({ class: "default", csr: "" }),
+        copy: object({ class: "default" }),
       },
       {},
     ],

@@ -1,0 +1,69 @@
+import { DataKey, EventReason, Identity, kubeconfigSecretName, Secret } from "../api";
+import { parseCertificate, parseKubeconfig, publicKeyDer, publicKeyOf } from "../identity";
+import {
+  type Controller,
+  exceptStatus,
+  keyOf,
+  patchStatusIfChanged,
+  runController,
+  Terminal,
+  watches,
+  writeIfChanged,
+} from "../kube";
+import type { AuthenticationContext } from "./authentication-context";
+import { clusterKeyPair } from "./cluster-keys";
+import { withGlobalMetadata } from "./global-metadata";
+import { kubeconfigSecret } from "./kubeconfig-secret";
+import { ownedBy } from "./owned-by";
+
+/** At the consumer: makes a kubeconfig Secret of each Identity (control plane reference 6.4). */
+export function runIdentityController({ runtime, caches, options }: AuthenticationContext): Controller {
+  const { identities, peerSecrets, clusterKeys } = caches;
+
+  /** The key that an identity's certificate is for: the cluster's, or after a change of that the one kept in the Secret. */
+  function privateKeyFor(identity: Identity, existing: Secret | undefined): string {
+    const { privateKey } = clusterKeyPair(clusterKeys);
+    const signed = identity.spec.authParams?.signedCRT;
+    if (!signed) return privateKey;
+    const wanted = publicKeyDer(parseCertificate(Buffer.from(signed, "base64")).publicKey);
+    const kubeconfig = Buffer.from(existing?.data?.[DataKey.kubeconfig] ?? "", "base64").toString("utf8");
+    const kept = kubeconfig === "" ? undefined : parseKubeconfig(kubeconfig).privateKey;
+    for (const candidate of [privateKey, kept]) {
+      if (candidate !== undefined && publicKeyDer(publicKeyOf(candidate)).equals(wanted)) return candidate;
+    }
+    throw new Terminal(
+      EventReason.authParamsUpdateFailed,
+      "spec.authParams.signedCRT is for another key than this cluster's; authenticate with the provider again",
+    );
+  }
+
+  return runController(
+    {
+      name: "identity",
+      sources: [
+        watches(identities, { when: exceptStatus }),
+        watches(peerSecrets, { keys: ownedBy("Identity") }),
+        watches(clusterKeys, { keys: () => identities.list().map(keyOf) }),
+      ],
+      objectOf: (key) => identities.getByKey(key),
+      reconcile: async (key) => {
+        const identity = identities.getByKey(key);
+        if (identity === undefined || identity.metadata.deletionTimestamp) return;
+        const name = kubeconfigSecretName(identity.metadata.name);
+        const existing = peerSecrets.get(name, identity.metadata.namespace);
+        const desired = kubeconfigSecret(identity, privateKeyFor(identity, existing));
+        const { object, change } = await writeIfChanged(
+          runtime.client,
+          Secret,
+          withGlobalMetadata(desired, options.global),
+          existing,
+        );
+        if (change !== "none") {
+          runtime.events.normal(object, EventReason.kubeconfigEnsured, "Kubeconfig ensured");
+        }
+        await patchStatusIfChanged(runtime.client, Identity, identity, { kubeconfigSecretRef: { name } });
+      },
+    },
+    runtime,
+  );
+}

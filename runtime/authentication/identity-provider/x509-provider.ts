@@ -1,0 +1,197 @@
+import {
+  Annotation,
+  CertificateSigningRequest,
+  ConditionReason,
+  DataKey,
+  type Desired,
+  Label,
+  LabelValue,
+  remoteCertificateName,
+  Secret,
+} from "../../api";
+import { certificateRequestDer, parseCertificate, renewal } from "../../identity";
+import {
+  type Clock,
+  type Informer,
+  isAlreadyExists,
+  type KubeClient,
+  timestamp,
+  writeIfChanged,
+} from "../../kube";
+import { type GlobalMetadata, withGlobalMetadata } from "../global-metadata";
+import type { CredentialRequest, Credentials, IdentityProvider } from "./identity-provider";
+import { issuance, issuanceName } from "./issuance";
+
+export interface X509ProviderDependencies {
+  client: KubeClient;
+  clock: Clock;
+  /** CertificateSigningRequests labelled `liqo.io/remote-tenant-csr`. */
+  requests: Informer<CertificateSigningRequest>;
+  /** Secrets labelled `liqo.io/remote-cluster-id`, the issued certificates among them. */
+  secrets: Informer<Secret>;
+  /** How consumers reach this cluster: URL, and CA as base64 of PEM where they need one. */
+  endpoint: () => Promise<{ apiServer: string; ca: string | undefined }>;
+  global: GlobalMetadata;
+}
+
+const signer = "kubernetes.io/kube-apiserver-client";
+/** A certificate that is due as soon as it is issued comes from a signer with next to no lifetime: asked again this often, no more. */
+const attempts = 3;
+
+/** Client certificates that the cluster's own signer issues (control plane reference 7.2). */
+export class X509Provider implements IdentityProvider {
+  constructor(private readonly own: X509ProviderDependencies) {}
+
+  async credentials(request: CredentialRequest): Promise<Credentials> {
+    const { apiServer, ca } = await this.own.endpoint();
+    const cached = this.cached(request);
+    let replaced: Buffer | undefined;
+    let certificate = cached?.certificate;
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      if (certificate !== undefined) {
+        const due = renewal(parseCertificate(certificate), new Date(this.own.clock.now()));
+        if (!due.due) {
+          if (certificate !== cached?.certificate) await this.remember(request, certificate);
+          return {
+            outcome: "issued",
+            renewed: replaced !== undefined,
+            checkAgainAfterMs: due.checkAgainAfterMs,
+            authParams: {
+              ...(ca === undefined ? {} : { ca }),
+              signedCRT: certificate.toString("base64"),
+              apiServer,
+              ...(request.proxyUrl ? { proxyURL: request.proxyUrl } : {}),
+            },
+          };
+        }
+        replaced = certificate;
+      }
+      const issued = await this.issue(request, replaced);
+      if (!Buffer.isBuffer(issued)) return { outcome: "pending", checkAgainAfterMs: issued.remainingMs };
+      certificate = issued;
+    }
+    throw new Error(
+      `the certificates that signer ${signer} issues are due for renewal as soon as they are issued; give it a longer lifetime`,
+    );
+  }
+
+  /** The certificate kept for this very request; one for another request is of a key that the consumer no longer uses. */
+  private cached(request: CredentialRequest): { certificate: Buffer } | undefined {
+    const data = this.secret(request)?.data;
+    const certificate = Buffer.from(data?.[DataKey.certificate] ?? "", "base64");
+    const csr = certificateRequestDer(Buffer.from(data?.[DataKey.csr] ?? "", "base64"));
+    const same = csr !== undefined && certificateRequestDer(request.csr)?.equals(csr) === true;
+    return same && certificate.length > 0 ? { certificate } : undefined;
+  }
+
+  private secret({ tenantNamespace, sliceName }: CredentialRequest): Secret | undefined {
+    return this.own.secrets.get(remoteCertificateName(sliceName), tenantNamespace);
+  }
+
+  private async remember(request: CredentialRequest, certificate: Buffer): Promise<void> {
+    const secret: Desired<Secret> = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        name: remoteCertificateName(request.sliceName),
+        namespace: request.tenantNamespace,
+        labels: { [Label.remoteClusterID]: request.consumerClusterId },
+      },
+      type: "Opaque",
+      data: {
+        [DataKey.csr]: request.csr.toString("base64"),
+        [DataKey.certificate]: certificate.toString("base64"),
+      },
+    };
+    await writeIfChanged(
+      this.own.client,
+      Secret,
+      withGlobalMetadata(secret, this.own.global),
+      this.secret(request),
+    );
+  }
+
+  /** The issued certificate, or how long it may still take. Approves at once what it has made. */
+  private async issue(
+    request: CredentialRequest,
+    replaced: Buffer | undefined,
+  ): Promise<Buffer | { remainingMs: number }> {
+    let object = await this.requested(request, issuanceName(request.csr, replaced));
+    // Approving what somebody else put there under this name would give them a certificate of their choice.
+    if (object.spec.signerName !== signer || object.spec.request !== request.csr.toString("base64")) {
+      throw new Error(
+        `CertificateSigningRequest ${object.metadata.name} is not the one made for ${request.subject.commonName}; delete it`,
+      );
+    }
+    let state = issuance(object, this.own.clock.now());
+    if (state.state === "unapproved") {
+      object = await this.approve(object);
+      state = issuance(object, this.own.clock.now());
+    }
+    switch (state.state) {
+      case "issued":
+        return state.certificate;
+      case "waiting":
+        return { remainingMs: state.remainingMs };
+      case "failed":
+        throw new Error(state.message);
+      case "unapproved":
+        throw new Error(`CertificateSigningRequest ${object.metadata.name} could not be approved`);
+    }
+  }
+
+  private async requested(request: CredentialRequest, name: string): Promise<CertificateSigningRequest> {
+    const { client, requests } = this.own;
+    const known = requests.get(name);
+    if (known !== undefined) return known;
+    try {
+      return await client.create(CertificateSigningRequest, {
+        apiVersion: "certificates.k8s.io/v1",
+        kind: "CertificateSigningRequest",
+        metadata: {
+          name,
+          labels: {
+            [Label.remoteTenantCSR]: LabelValue.true,
+            [Label.remoteClusterID]: request.consumerClusterId,
+          },
+          // A slice's name may be longer than a label's value.
+          annotations: {
+            [Annotation.remoteTenantNamespace]: request.tenantNamespace,
+            ...(request.sliceName === undefined ? {} : { [Label.resourceSliceName]: request.sliceName }),
+          },
+        },
+        spec: {
+          signerName: signer,
+          request: request.csr.toString("base64"),
+          usages: ["digital signature", "key encipherment", "client auth"],
+        },
+      });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const existing = await client.get(CertificateSigningRequest, { name });
+      if (existing === undefined) throw error;
+      return existing;
+    }
+  }
+
+  private async approve(request: CertificateSigningRequest): Promise<CertificateSigningRequest> {
+    const now = timestamp(this.own.clock);
+    const condition = {
+      type: "Approved",
+      status: "True",
+      reason: ConditionReason.csrApprovedByIdentityManager,
+      message: "The consumer has been verified by the tenant controllers",
+      lastUpdateTime: now,
+      lastTransitionTime: now,
+    };
+    return await this.own.client.patch(
+      CertificateSigningRequest,
+      request.metadata,
+      {
+        metadata: { resourceVersion: request.metadata.resourceVersion },
+        status: { conditions: [...(request.status?.conditions ?? []), condition] },
+      },
+      { type: "merge", subresource: "approval" },
+    );
+  }
+}

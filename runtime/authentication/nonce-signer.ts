@@ -1,0 +1,60 @@
+import { DataKey, EventReason, Secret } from "../api";
+import { publicKeyOf, signNonce, verifyNonce } from "../identity";
+import { type Controller, keyOf, runController, watches, writeIfChanged } from "../kube";
+import { type AuthenticationContext, labelledPeer } from "./authentication-context";
+import { clusterKeyPair } from "./cluster-keys";
+import { checkPlacement } from "./placement";
+
+/** At the consumer: signs the nonces of providers with the cluster's key (control plane reference 6.2). */
+export function runNonceSigner({ runtime, caches }: AuthenticationContext): Controller {
+  const { signedNonces, tenantNamespaces, clusterKeys } = caches;
+  return runController(
+    {
+      name: "secret_noncesigner",
+      sources: [
+        watches(signedNonces),
+        watches(tenantNamespaces.informer, {
+          keys: (namespace) => caches.ofPeer(signedNonces, labelledPeer(namespace) ?? "").map(keyOf),
+        }),
+        watches(clusterKeys, { keys: () => signedNonces.list().map(keyOf) }),
+      ],
+      objectOf: (key) => signedNonces.getByKey(key),
+      reconcile: async (key) => {
+        const secret = signedNonces.getByKey(key);
+        if (secret === undefined || secret.metadata.deletionTimestamp) return;
+        const fault = checkPlacement(secret, tenantNamespaces, EventReason.missingRemoteClusterID);
+        if (fault !== undefined) {
+          runtime.events.warning(secret, fault.reason, fault.message);
+          return;
+        }
+        const keys = clusterKeyPair(clusterKeys);
+        const nonce = Buffer.from(secret.data?.[DataKey.nonce] ?? "", "base64");
+        if (nonce.length === 0) {
+          runtime.events.warning(
+            secret,
+            EventReason.nonceNotFound,
+            `data.${DataKey.nonce} is empty; put the nonce there that the provider made`,
+          );
+          return;
+        }
+        const signature = Buffer.from(secret.data?.[DataKey.signedNonce] ?? "", "base64");
+        // Compared by verifying: ECDSA never signs the same way twice.
+        if (signature.length > 0 && verifyNonce(nonce, signature, publicKeyOf(keys.privateKey))) return;
+        await writeIfChanged(
+          runtime.client,
+          Secret,
+          {
+            apiVersion: "v1",
+            kind: "Secret",
+            metadata: { name: secret.metadata.name, namespace: secret.metadata.namespace },
+            data: { [DataKey.signedNonce]: signNonce(nonce, keys.privateKey).toString("base64") },
+          },
+          secret,
+          { lock: "always" },
+        );
+        runtime.events.normal(secret, EventReason.nonceSigned, "Nonce signed");
+      },
+    },
+    runtime,
+  );
+}

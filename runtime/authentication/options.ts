@@ -1,0 +1,21 @@
+import type { Quota } from "../api";
+import type { DefaultClassOptions } from "./default-class";
+import type { GlobalMetadata } from "./global-metadata";
+import type { EndpointOptions } from "./identity-provider/api-server-endpoint";
+
+/** What the authentication controllers are told by the flags of their process. */
+export interface AuthenticationOptions {
+  /** This cluster's ID. */
+  clusterId: string;
+  /** Where the installation and the cluster's key pair are. */
+  liqoNamespace: string;
+  /** Makes an RSA key pair, for TLS stacks without Ed25519. An existing pair is used as it is. */
+  tlsCompatibilityMode: boolean;
+  endpoint: EndpointOptions;
+  defaultClass: DefaultClassOptions;
+  /** For the quotas of slices. */
+  limitsEnforcement: NonNullable<Quota["spec"]["limitsEnforcement"]>;
+  global: GlobalMetadata;
+  /** Whether slices become virtual nodes and quotas. */
+  offloadingEnabled: boolean;
+}

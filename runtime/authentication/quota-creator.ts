@@ -1,0 +1,42 @@
+import { Quota } from "../api";
+import { resourceSliceUser } from "../identity";
+import { type Controller, type Informer, runController, watches, writeIfChanged } from "../kube";
+import { isCopy } from "../plan/replication";
+import type { AuthenticationContext } from "./authentication-context";
+import { withGlobalMetadata } from "./global-metadata";
+import { ownedBy } from "./owned-by";
+import { sliceQuota } from "./slice-objects";
+import { isAccepted } from "./slice-status";
+
+/** At the provider: makes a Quota of each slice with granted resources; it goes with the slice only (control plane reference 10.4). */
+export function runQuotaCreator(
+  { runtime, caches, options }: AuthenticationContext,
+  quotas: Informer<Quota>,
+): Controller {
+  const { slices } = caches;
+  return runController(
+    {
+      name: "resourceslice_quotacreator",
+      sources: [
+        watches(slices, { when: ({ object }) => isCopy(object) }),
+        watches(quotas, { keys: ownedBy("ResourceSlice") }),
+      ],
+      objectOf: (key) => slices.getByKey(key),
+      reconcile: async (key) => {
+        const slice = slices.getByKey(key);
+        if (slice === undefined || !isCopy(slice) || slice.metadata.deletionTimestamp) return;
+        const consumer = slice.spec.consumerClusterID;
+        if (consumer === undefined || !isAccepted(slice, "Resources")) return;
+        const name = resourceSliceUser(slice.metadata.name, consumer);
+        await writeIfChanged(
+          runtime.client,
+          Quota,
+          withGlobalMetadata(sliceQuota(slice, consumer, options.limitsEnforcement), options.global),
+          quotas.get(name, slice.metadata.namespace),
+          { exact: ["spec"] },
+        );
+      },
+    },
+    runtime,
+  );
+}

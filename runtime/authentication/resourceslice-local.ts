@@ -1,0 +1,96 @@
+import { EventReason, Label, ResourceSlice } from "../api";
+import { createCertificateRequest, resourceSliceSubject } from "../identity";
+import { type Controller, exceptStatus, keyOf, runController, watches, writeIfChanged } from "../kube";
+import { isCopy, isSource } from "../plan/replication";
+import { type AuthenticationContext, labelledPeer } from "./authentication-context";
+import { clusterKeyPair } from "./cluster-keys";
+import { describeLookup } from "./tenant-namespaces";
+
+/** At the consumer: completes the slices that users make, so that they can be copied to the provider (control plane reference 6.5). */
+export function runResourceSliceLocal({ runtime, caches, options }: AuthenticationContext): Controller {
+  const { slices, tenantNamespaces, clusterKeys } = caches;
+  const own = () => slices.list().filter((slice) => !isCopy(slice));
+
+  /** What keeps a slice from ever being copied; undefined where nothing does. */
+  function fault(slice: ResourceSlice): { reason: string; message: string } | undefined {
+    const labels = slice.metadata.labels ?? {};
+    const provider = tenantNamespaces.clusterOf(slice.metadata.namespace);
+    if (provider === undefined) {
+      return {
+        reason: EventReason.failedGetClusterID,
+        message: `namespace "${slice.metadata.namespace}" is not a tenant namespace; create the slice in the one of its provider`,
+      };
+    }
+    const lookup = tenantNamespaces.of(provider);
+    if (lookup.outcome !== "found") {
+      return { reason: EventReason.failedGetNamespace, message: describeLookup(lookup, provider) };
+    }
+    for (const [label, value] of [
+      [Label.replication, "true"],
+      [Label.replicationDestination, provider],
+      [Label.remoteClusterID, provider],
+    ] as const) {
+      if (labels[label] === value) continue;
+      return {
+        reason: EventReason.missingLabels,
+        message: `label ${label} is ${labels[label] === undefined ? "missing" : `"${labels[label]}"`}; a slice for cluster "${provider}" has ${label}=${value}`,
+      };
+    }
+    return undefined;
+  }
+
+  return runController(
+    {
+      name: "resourceslice_local",
+      sources: [
+        watches(slices, { when: (event) => !isCopy(event.object) && exceptStatus(event) }),
+        watches(tenantNamespaces.informer, {
+          keys: ({ metadata }) =>
+            own()
+              .filter((slice) => slice.metadata.namespace === metadata.name)
+              .map(keyOf),
+          when: exceptStatus,
+        }),
+        watches(clusterKeys, { keys: () => own().map(keyOf) }),
+      ],
+      objectOf: (key) => slices.getByKey(key),
+      reconcile: async (key) => {
+        const slice = slices.getByKey(key);
+        if (slice === undefined || isCopy(slice) || slice.metadata.deletionTimestamp) return;
+        const found = fault(slice);
+        if (found !== undefined) runtime.events.warning(slice, found.reason, found.message);
+        if (!isSource(slice)) return;
+        const provider =
+          slice.spec.providerClusterID ??
+          labelledPeer(slice) ??
+          tenantNamespaces.clusterOf(slice.metadata.namespace);
+        // What stands there is never corrected: the provider judges it.
+        const spec = {
+          consumerClusterID: slice.spec.consumerClusterID ?? options.clusterId,
+          ...(provider === undefined ? {} : { providerClusterID: provider }),
+          csr: slice.spec.csr ? slice.spec.csr : certificateRequest(slice),
+        };
+        const { change } = await writeIfChanged(
+          runtime.client,
+          ResourceSlice,
+          {
+            apiVersion: "authentication.liqo.io/v1beta1",
+            kind: "ResourceSlice",
+            metadata: { name: slice.metadata.name, namespace: slice.metadata.namespace },
+            spec,
+          },
+          slice,
+        );
+        if (change !== "none")
+          runtime.events.normal(slice, EventReason.reconciled, "ResourceSlice completed");
+      },
+    },
+    runtime,
+  );
+
+  function certificateRequest(slice: ResourceSlice): string {
+    const { privateKey } = clusterKeyPair(clusterKeys);
+    const subject = resourceSliceSubject(slice.metadata.name, options.clusterId);
+    return Buffer.from(createCertificateRequest(subject, privateKey)).toString("base64");
+  }
+}

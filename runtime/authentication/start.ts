@@ -1,0 +1,57 @@
+import { Quota, StorageClass, VirtualNode } from "../api";
+import type { RuntimeContext } from "../kube";
+import { AuthenticationCaches } from "./caches";
+import { ensureClusterKeys } from "./cluster-keys";
+import { runIdentityController } from "./identity-controller";
+import { runIdentityCreator } from "./identity-creator";
+import { ApiServerLocation } from "./identity-provider/api-server-location";
+import { X509Provider } from "./identity-provider/x509-provider";
+import { runNonceCreator } from "./nonce-creator";
+import { runNonceSigner } from "./nonce-signer";
+import type { AuthenticationOptions } from "./options";
+import { runQuotaCreator } from "./quota-creator";
+import { runLocalRenewer } from "./renew-local";
+import { runRemoteRenewer } from "./renew-remote";
+import { runResourceSliceLocal } from "./resourceslice-local";
+import { runResourceSliceRemote } from "./resourceslice-remote";
+import { runTenantController } from "./tenant-controller";
+import { runVirtualNodeCreator } from "./virtualnode-creator";
+
+/** Starts the authentication controllers of both roles, after making the cluster's key pair where there is none. */
+export async function startAuthentication(
+  runtime: RuntimeContext,
+  options: AuthenticationOptions,
+): Promise<void> {
+  const { client, clock, informers } = runtime;
+  const caches = new AuthenticationCaches(informers, options.liqoNamespace);
+  await ensureClusterKeys(client, options.liqoNamespace, options.tlsCompatibilityMode);
+  const authentication = { runtime, options, caches };
+  const location = new ApiServerLocation(runtime, options.endpoint);
+  const endpointChanges = (keys: () => string[]) => location.changes(keys);
+  const provider = new X509Provider({
+    client,
+    clock,
+    requests: caches.certificateRequests,
+    secrets: caches.peerSecrets,
+    endpoint: () => location.current(),
+    global: options.global,
+  });
+
+  // As a provider.
+  runNonceCreator(authentication);
+  runTenantController(authentication, provider, endpointChanges);
+  const storageClasses = options.defaultClass.storageEnabled ? informers.informer(StorageClass) : undefined;
+  runResourceSliceRemote(authentication, provider, endpointChanges, storageClasses);
+  runRemoteRenewer(authentication);
+
+  // As a consumer.
+  runNonceSigner(authentication);
+  runIdentityController(authentication);
+  runResourceSliceLocal(authentication);
+  runIdentityCreator(authentication);
+  runLocalRenewer(authentication);
+
+  if (!options.offloadingEnabled) return;
+  runQuotaCreator(authentication, informers.informer(Quota));
+  runVirtualNodeCreator(authentication, informers.informer(VirtualNode));
+}

@@ -1,0 +1,234 @@
+import {
+  EventReason,
+  Finalizer,
+  type KubeObject,
+  Label,
+  LabelValue,
+  Namespace,
+  Tenant,
+  tenantNamespaceName,
+} from "../api";
+import { controlPlaneSubject } from "../identity";
+import {
+  type Controller,
+  exceptStatus,
+  isAlreadyExists,
+  keyOf,
+  type Outcome,
+  patchStatusIfChanged,
+  runController,
+  type Source,
+  Terminal,
+  watches,
+  writeIfChanged,
+} from "../kube";
+import { tenantNamespace } from "../plan/peering";
+import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
+import { withGlobalMetadata } from "./global-metadata";
+import { verifyHandshake } from "./handshake";
+import type { Credentials, IdentityProvider } from "./identity-provider/identity-provider";
+import { TenantGrants } from "./tenant-grants";
+import { describeLookup } from "./tenant-namespaces";
+
+/**
+ * At the provider: verifies consumers, gives them credentials and roles, takes both back (control plane reference 6.3, 9).
+ *
+ * @param endpointChanges sources of the given keys for when this cluster's address changes
+ */
+export function runTenantController(
+  authentication: AuthenticationContext,
+  identityProvider: IdentityProvider,
+  endpointChanges: (keys: () => string[]) => Source[],
+): Controller {
+  const { runtime, caches } = authentication;
+  const reconciler = new TenantReconciler(authentication, identityProvider);
+  const tenantsOf = (peer: string | undefined) => caches.ofPeer(caches.tenants, peer ?? "").map(keyOf);
+  const ofPeer = (object: KubeObject) => tenantsOf(labelledPeer(object));
+  return runController(
+    {
+      name: "tenant",
+      sources: [
+        watches(caches.tenants, { when: exceptStatus }),
+        watches(caches.nonces, { keys: ofPeer }),
+        watches(caches.tenantNamespaces.informer, { keys: ofPeer, when: exceptStatus }),
+        watches(caches.certificateRequests, { keys: ofPeer }),
+        watches(caches.roleBindings, { keys: ofPeer }),
+        watches(caches.clusterRoleBindings, { keys: ofPeer }),
+        watches(caches.consumerRoles, { keys: () => caches.tenants.list().map(keyOf) }),
+        // Copies that come after their Tenant was cordoned or drained.
+        watches(caches.slices, { keys: ofPeer, when: exceptStatus }),
+        watches(caches.namespaceMaps, { keys: ofPeer, when: exceptStatus }),
+        ...endpointChanges(() => caches.tenants.list().map(keyOf)),
+      ],
+      objectOf: (key) => caches.tenants.getByKey(key),
+      reconcile: (key) => reconciler.reconcile(key),
+    },
+    runtime,
+  );
+}
+
+class TenantReconciler {
+  private readonly grants: TenantGrants;
+
+  constructor(
+    private readonly authentication: AuthenticationContext,
+    private readonly identityProvider: IdentityProvider,
+  ) {
+    this.grants = new TenantGrants(authentication);
+  }
+
+  async reconcile(key: string): Promise<Outcome> {
+    const observed = this.authentication.caches.tenants.getByKey(key);
+    if (observed === undefined) return;
+    const consumer = observed.spec.clusterID;
+    if (consumer === undefined) {
+      throw new Terminal(
+        EventReason.missingClusterID,
+        "spec.clusterID is missing; give the consumer's cluster ID",
+      );
+    }
+    if (observed.metadata.deletionTimestamp) return await this.release(observed, consumer);
+
+    const tenant = await this.hold(observed);
+    if (tenant.spec.tenantCondition === "Drained") return await this.drain(tenant, consumer);
+    await this.grants.markCordoned(consumer, tenant.spec.tenantCondition === "Cordoned");
+    return await this.admit(await this.grants.restoreBindings(tenant), consumer);
+  }
+
+  private async release(tenant: Tenant, consumer: string): Promise<void> {
+    await this.grants.unbindClusterWide(consumer);
+    const finalizers = tenant.metadata.finalizers ?? [];
+    if (!finalizers.includes(Finalizer.tenant)) return;
+    await this.authentication.runtime.client.replace(Tenant, {
+      ...tenant,
+      metadata: { ...tenant.metadata, finalizers: finalizers.filter((name) => name !== Finalizer.tenant) },
+    });
+  }
+
+  private async hold(tenant: Tenant): Promise<Tenant> {
+    const finalizers = tenant.metadata.finalizers ?? [];
+    if (finalizers.includes(Finalizer.tenant)) return tenant;
+    return await this.authentication.runtime.client.replace(Tenant, {
+      ...tenant,
+      metadata: { ...tenant.metadata, finalizers: [...finalizers, Finalizer.tenant] },
+    });
+  }
+
+  /** Takes everything back, in the order of control plane reference 9.3. The status stays as it is. */
+  private async drain(tenant: Tenant, consumer: string): Promise<void> {
+    const { events } = this.authentication.runtime;
+    const step = (failure: string, work: () => Promise<unknown>) => this.step(tenant, failure, work);
+    await step(EventReason.clusterRolesClusterWideUnbindingFailed, () =>
+      this.grants.unbindClusterWide(consumer),
+    );
+    await step(EventReason.clusterRolesUnbindingFailed, () =>
+      this.grants.unbindControlPlane(tenant, consumer),
+    );
+    const slices = await this.grants.deleteSlices(consumer);
+    if (slices > 0)
+      events.normal(tenant, EventReason.resourceSlicesDeleted, `Deleted ${slices} resource slices`);
+    const maps = await this.grants.deleteNamespaceMaps(consumer);
+    if (maps > 0) events.normal(tenant, EventReason.namespaceMapsDeleted, `Deleted ${maps} namespace maps`);
+  }
+
+  private async admit(tenant: Tenant, consumer: string): Promise<Outcome> {
+    const { runtime, caches } = this.authentication;
+    const exchangesKeys = tenant.spec.authzPolicy !== "TolerateNoHandshake";
+    if (exchangesKeys) {
+      const handshake = verifyHandshake(tenant, caches.ofPeer(caches.nonces, consumer));
+      if (handshake.outcome === "refused") throw new Terminal(handshake.reason, handshake.message);
+      if (handshake.outcome === "waiting") {
+        runtime.events.warning(tenant, handshake.reason, handshake.message);
+        return;
+      }
+    }
+    const namespace = await this.step(tenant, EventReason.tenantNamespaceCreationFailed, () =>
+      this.ensureNamespace(consumer),
+    );
+    const status: NonNullable<Tenant["status"]> = { ...tenant.status, tenantNamespace: namespace };
+    let credentials: Credentials | undefined;
+    try {
+      if (exchangesKeys) {
+        credentials = await this.step(tenant, EventReason.authParamsFailed, () =>
+          this.identityProvider.credentials({
+            consumerClusterId: consumer,
+            tenantNamespace: namespace,
+            subject: controlPlaneSubject(consumer),
+            csr: Buffer.from(tenant.spec.csr ?? "", "base64"),
+            ...(tenant.spec.proxyURL ? { proxyUrl: tenant.spec.proxyURL } : {}),
+          }),
+        );
+        if (credentials.outcome === "issued") {
+          status.authParams = credentials.authParams;
+          await this.step(tenant, EventReason.clusterRolesBindingFailed, () =>
+            this.grants.bindControlPlane(tenant, consumer, namespace),
+          );
+        }
+      }
+      await this.step(tenant, EventReason.clusterRolesClusterWideBindingFailed, () =>
+        this.grants.bindClusterWide(consumer),
+      );
+    } finally {
+      // What was reached is told, whatever failed after it.
+      await this.writeStatus(tenant, status, credentials);
+    }
+    return recheck(credentials?.checkAgainAfterMs);
+  }
+
+  private async writeStatus(
+    tenant: Tenant,
+    status: NonNullable<Tenant["status"]>,
+    credentials: Credentials | undefined,
+  ): Promise<void> {
+    const { client, events } = this.authentication.runtime;
+    const { change } = await this.step(tenant, EventReason.updateFailed, () =>
+      patchStatusIfChanged(client, Tenant, tenant, status, { exact: ["authParams"] }),
+    );
+    if (change === "none") return;
+    if (credentials?.outcome === "issued" && credentials.renewed) {
+      events.normal(tenant, EventReason.certificateRenewed, "Certificate renewed");
+    }
+    events.normal(tenant, EventReason.reconciled, "Tenant reconciled");
+  }
+
+  private async ensureNamespace(consumer: string): Promise<string> {
+    const { runtime, caches, options } = this.authentication;
+    const lookup = caches.tenantNamespaces.of(consumer);
+    if (lookup.outcome === "found") return lookup.name;
+    if (lookup.outcome === "ambiguous") throw new Error(describeLookup(lookup, consumer));
+    const name = tenantNamespaceName(consumer);
+    try {
+      await writeIfChanged(
+        runtime.client,
+        Namespace,
+        withGlobalMetadata(tenantNamespace(name, consumer), options.global),
+        undefined,
+      );
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const existing = await runtime.client.get(Namespace, { name });
+      const labels = existing?.metadata.labels ?? {};
+      if (labels[Label.remoteClusterID] !== consumer || labels[Label.tenantNamespace] !== LabelValue.true) {
+        throw new Error(
+          `namespace "${name}" exists and is not labelled as the tenant namespace of cluster "${consumer}"; label it, or another one`,
+          { cause: error },
+        );
+      }
+    }
+    return name;
+  }
+
+  /** A step whose failure users see as an event on the Tenant. */
+  private async step<T>(tenant: Tenant, failure: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.authentication.runtime.events.warning(
+        tenant,
+        failure,
+        error instanceof Error ? error.message : String(error),
+      );
+      throw error;
+    }
+  }
+}

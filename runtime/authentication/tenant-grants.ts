@@ -1,0 +1,236 @@
+import { z } from "zod";
+import {
+  Annotation,
+  ClusterRoleBinding,
+  Label,
+  LabelValue,
+  NamespaceMap,
+  ResourceSlice,
+  RoleBinding,
+  Tenant,
+  tenantClusterRoleBindingName,
+  tenantRoleBindingName,
+  WellKnownLabel,
+} from "../api";
+import { controllerOf, isNotFound } from "../kube";
+import type { AuthenticationContext } from "./authentication-context";
+import { clusterWideBinding, consumerRole, controlPlaneBinding, missingSubjects } from "./bindings";
+
+/** A binding that an administrator made, kept in the Tenant's annotations while it is drained. */
+const keptBinding = z.object({
+  name: z.string(),
+  namespace: z.string(),
+  labels: z.record(z.string(), z.string()).optional(),
+  clusterRole: z.string(),
+  subjects: z.array(
+    z.object({
+      kind: z.string(),
+      name: z.string(),
+      apiGroup: z.string().optional(),
+      namespace: z.string().optional(),
+    }),
+  ),
+});
+type KeptBinding = z.infer<typeof keptBinding>;
+
+const rbac = "rbac.authorization.k8s.io";
+
+/** What a provider hands out to a consumer, and takes back: roles, slices, namespace maps (control plane reference 3.3, 9). */
+export class TenantGrants {
+  constructor(private readonly authentication: AuthenticationContext) {}
+
+  /** Binds the consumer's control plane to its roles in its namespace. @throws where no such role is installed */
+  async bindControlPlane(tenant: Tenant, consumer: string, namespace: string): Promise<void> {
+    const { caches, runtime, options } = this.authentication;
+    for (const role of this.roles(consumerRole.controlPlane)) {
+      const desired = controlPlaneBinding(tenant, consumer, namespace, role, options.global);
+      const existing = caches.roleBindings.get(tenantRoleBindingName(role), namespace);
+      if (existing === undefined) {
+        await runtime.client.create(RoleBinding, desired);
+        continue;
+      }
+      // An administrator's own binding may stand there; ours is added to it.
+      const subjects = missingSubjects(existing.subjects, [{ apiGroup: rbac, kind: "User", name: consumer }]);
+      if (subjects !== undefined) await runtime.client.replace(RoleBinding, { ...existing, subjects });
+    }
+  }
+
+  /** Binds the group of all the consumer's identities to the roles for the whole cluster. @throws where no such role is installed */
+  async bindClusterWide(consumer: string): Promise<void> {
+    const { caches, runtime, options } = this.authentication;
+    for (const role of this.roles(consumerRole.clusterWide)) {
+      if (caches.clusterRoleBindings.get(tenantClusterRoleBindingName(role, consumer)) !== undefined)
+        continue;
+      await runtime.client.create(ClusterRoleBinding, clusterWideBinding(consumer, role, options.global));
+    }
+  }
+
+  private roles(purpose: string): string[] {
+    const roles = this.authentication.caches.rolesFor(purpose);
+    if (roles.length > 0) return roles;
+    throw new Error(
+      `no ClusterRole is labelled ${WellKnownLabel.appName}=${purpose}; the installation of this cluster is incomplete`,
+    );
+  }
+
+  /** Takes back what no namespace bounds. Does not rely on the roles being there: they may have been removed first. */
+  async unbindClusterWide(consumer: string): Promise<void> {
+    const { caches, runtime } = this.authentication;
+    for (const binding of caches.ofPeer(caches.clusterRoleBindings, consumer)) {
+      const { name, uid, labels } = binding.metadata;
+      const ours =
+        labels?.[WellKnownLabel.appManagedBy] === LabelValue.managedByLiqo &&
+        name === tenantClusterRoleBindingName(binding.roleRef.name, consumer);
+      if (ours) await runtime.client.delete(ClusterRoleBinding, { name }, { uid });
+    }
+  }
+
+  /**
+   * Takes the consumer's control plane its roles. Bindings that an administrator made are noted in the Tenant first, since nobody else would
+   * bring them back.
+   *
+   * @returns the Tenant as it is then
+   */
+  async unbindControlPlane(tenant: Tenant, consumer: string): Promise<Tenant> {
+    const { caches, runtime } = this.authentication;
+    const roles = caches.rolesFor(consumerRole.controlPlane);
+    const bindings = caches
+      .ofPeer(caches.roleBindings, consumer)
+      .filter(({ roleRef, metadata }) => roles.includes(roleRef.name) && !metadata.deletionTimestamp);
+    const foreign = bindings.filter((binding) => controllerOf(binding)?.uid !== tenant.metadata.uid);
+    const noted = await this.note(tenant, foreign.map(kept));
+    for (const { metadata } of bindings) {
+      await runtime.client.delete(RoleBinding, metadata, { uid: metadata.uid });
+    }
+    return noted;
+  }
+
+  /** Brings back the administrator's bindings that draining took away. */
+  async restoreBindings(tenant: Tenant): Promise<Tenant> {
+    const { caches, runtime } = this.authentication;
+    const noted = readKept(tenant);
+    if (noted.length === 0) return tenant;
+    for (const { name, namespace, labels, clusterRole, subjects } of noted) {
+      if (caches.roleBindings.get(name, namespace) !== undefined) continue;
+      await runtime.client.create(RoleBinding, {
+        apiVersion: `${rbac}/v1`,
+        kind: "RoleBinding",
+        metadata: { name, namespace, ...(labels && { labels }) },
+        roleRef: { apiGroup: rbac, kind: "ClusterRole", name: clusterRole },
+        subjects,
+      });
+    }
+    return await this.writeKept(tenant, undefined);
+  }
+
+  private async note(tenant: Tenant, bindings: KeptBinding[]): Promise<Tenant> {
+    const before = readKept(tenant);
+    const added = bindings.filter(
+      ({ name, namespace }) => !before.some((other) => other.name === name && other.namespace === namespace),
+    );
+    return added.length === 0 ? tenant : await this.writeKept(tenant, [...before, ...added]);
+  }
+
+  private async writeKept(tenant: Tenant, bindings: KeptBinding[] | undefined): Promise<Tenant> {
+    const value = bindings === undefined ? null : JSON.stringify(bindings);
+    return await this.authentication.runtime.client.patch(
+      Tenant,
+      tenant.metadata,
+      {
+        metadata: {
+          uid: tenant.metadata.uid,
+          resourceVersion: tenant.metadata.resourceVersion,
+          annotations: { [Annotation.drainedRoleBindings]: value },
+        },
+      },
+      { type: "merge" },
+    );
+  }
+
+  /** Marks or unmarks all slices of a consumer as cordoned with their Tenant. */
+  async markCordoned(consumer: string, cordoned: boolean): Promise<void> {
+    const { runtime } = this.authentication;
+    for (const slice of this.copies(consumer)) {
+      const marked = slice.metadata.annotations?.[Annotation.cordonTenant] !== undefined;
+      if (slice.metadata.deletionTimestamp || marked === cordoned) continue;
+      await this.unlessGone(
+        runtime.client.patch(
+          ResourceSlice,
+          slice.metadata,
+          {
+            metadata: {
+              uid: slice.metadata.uid,
+              annotations: { [Annotation.cordonTenant]: cordoned ? "true" : null },
+            },
+          },
+          { type: "merge" },
+        ),
+      );
+    }
+  }
+
+  /** @returns how many were there to delete */
+  async deleteSlices(consumer: string): Promise<number> {
+    const { client } = this.authentication.runtime;
+    const copies = this.copies(consumer).filter(({ metadata }) => !metadata.deletionTimestamp);
+    for (const { metadata } of copies) await client.delete(ResourceSlice, metadata, { uid: metadata.uid });
+    return copies.length;
+  }
+
+  /** @returns how many were there to delete; the offloaded namespaces go with them */
+  async deleteNamespaceMaps(consumer: string): Promise<number> {
+    const { runtime, caches } = this.authentication;
+    const copies = caches
+      .ofPeer(caches.namespaceMaps, consumer)
+      .filter(
+        ({ metadata }) =>
+          metadata.labels?.[Label.replicationOrigin] === consumer && !metadata.deletionTimestamp,
+      );
+    for (const { metadata } of copies) {
+      await runtime.client.delete(NamespaceMap, metadata, { uid: metadata.uid });
+    }
+    return copies.length;
+  }
+
+  private copies(consumer: string): ResourceSlice[] {
+    const { caches } = this.authentication;
+    return caches
+      .ofPeer(caches.slices, consumer)
+      .filter(({ metadata }) => metadata.labels?.[Label.replicated] === LabelValue.true);
+  }
+
+  private async unlessGone(write: Promise<unknown>): Promise<void> {
+    try {
+      await write;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+}
+
+function kept({ metadata, roleRef, subjects }: RoleBinding): KeptBinding {
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace ?? "",
+    ...(metadata.labels && { labels: metadata.labels }),
+    clusterRole: roleRef.name,
+    subjects: (subjects ?? []).map(({ kind, name, apiGroup, namespace }) => ({
+      kind,
+      name,
+      ...(apiGroup && { apiGroup }),
+      ...(namespace && { namespace }),
+    })),
+  };
+}
+
+function readKept(tenant: Tenant): KeptBinding[] {
+  const value = tenant.metadata.annotations?.[Annotation.drainedRoleBindings];
+  if (value === undefined) return [];
+  try {
+    return z.array(keptBinding).parse(JSON.parse(value));
+  } catch (cause) {
+    throw new Error(`annotation ${Annotation.drainedRoleBindings} is not what draining wrote; remove it`, {
+      cause,
+    });
+  }
+}
