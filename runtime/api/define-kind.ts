@@ -4,7 +4,10 @@ import { InvalidObjectError, isRecord, subjectOf } from "./invalid-object";
 import type { Kind, ObjectMeta } from "./meta";
 import { checkEnvelope } from "./object-envelope";
 import { objectMeta } from "./schema/object-meta";
+import { embeddedSchema } from "./schema/embedded";
 import type { ValidationRule } from "./schema/structural";
+import { structuralSchema } from "./schema/structural-schema";
+import { unknownFields } from "./schema/unknown-fields";
 import { sentencesOf } from "./zod-issues";
 
 /** A column of `kubectl get`. */
@@ -70,7 +73,10 @@ export interface OwnObject<ApiVersion extends string, Name extends string, Spec,
 /** A kind of ours: served by a CRD that is generated from its definition. */
 export interface OwnKind<T extends OwnObject<string, string, unknown, unknown>> extends Kind<T> {
   readonly definition: AnyDefinition;
-  /** Validates a spec by itself, as arguments of components give it; fills the defaults. Throws {@link InvalidObjectError}. */
+  /**
+   * Validates a spec by itself, as arguments of components give it; fills the defaults. Refuses fields that the kind does not have, which
+   * `parse` passes over, since a peer of a later version may send them. Throws {@link InvalidObjectError}.
+   */
   parseSpec(value: unknown): T["spec"];
 }
 
@@ -105,6 +111,7 @@ export function defineKind<
   const apiVersion = `${group}/${version}` as const;
   const envelope = { apiVersion, kind };
   const specSchema = once(spec);
+  const structure = once(() => structuralSchema(specSchema(), embeddedSchema));
   const manifest = once(() =>
     z.object({
       apiVersion: z.literal(apiVersion),
@@ -141,11 +148,12 @@ export function defineKind<
     },
     parseSpec(value: unknown): z.output<Spec> {
       const result = specSchema().safeParse(withoutNulls(value));
-      if (result.success) return result.data;
-      const issues = sentencesOf(result.error, value).map((issue) =>
-        isRecord(value) ? `spec.${issue}` : issue,
-      );
-      throw new InvalidObjectError(kind, issues, { cause: result.error });
+      const unknown = unknownFields(value, structure(), "spec");
+      if (result.success && unknown.length === 0) return result.data;
+      const faults = result.success
+        ? []
+        : sentencesOf(result.error, value).map((fault) => inSpec(fault, value));
+      throw new InvalidObjectError(kind, [...faults, ...unknown], { cause: result.error });
     },
   });
 }
@@ -167,6 +175,11 @@ function withoutNulls(value: unknown): unknown {
       .filter(([, field]) => field !== null)
       .map(([name, field]) => [name, withoutNulls(field)]),
   );
+}
+
+/** A path within a spec as a path within the object. */
+function inSpec(fault: string, value: unknown): string {
+  return isRecord(value) ? `spec.${fault}` : `spec: ${fault}`;
 }
 
 function once<V>(make: () => V): () => V {

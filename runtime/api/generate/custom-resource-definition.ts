@@ -3,7 +3,7 @@ import type { CustomResourceDefinition } from "../kubernetes/apiextensions";
 import { OWN_KINDS } from "../own-kinds";
 import { embeddedSchema } from "../schema/embedded";
 import type { StructuralSchema } from "../schema/structural";
-import { structuralSchema } from "./structural-schema";
+import { structuralSchema } from "../schema/structural-schema";
 
 /**
  * The CRDs of all kinds, to install: the objects that `runtime/api/crds` holds as YAML.

@@ -1,6 +1,6 @@
 import type { AnyDefinition } from "../define-kind";
 import type { StructuralSchema } from "../schema/structural";
-import { structuralSchema } from "./structural-schema";
+import { structuralSchema } from "../schema/structural-schema";
 
 /** The page of a kind under `docs/reference`. */
 export function referencePage(definition: AnyDefinition): string {

@@ -99,6 +99,21 @@ const cases: [what: string, parse: () => unknown, message: string][] = [
     () => Tenant.parseSpec({ clusterID: "Ro me" }),
     'Tenant: spec.clusterID: "Ro me" does not match ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$; use lower-case letters, digits and dashes',
   ],
+  [
+    "a field of a spec that is misspelt",
+    () => Tenant.parseSpec({ clusterId: "rome", extra: "x", authPolicy: "KeysExchange" }),
+    [
+      "Tenant: spec.clusterId: is no field; did you mean clusterID?",
+      "Tenant: spec.extra: is no field; the fields here are clusterID, authzPolicy, publicKey, csr, signature, proxyURL, tenantCondition",
+      "Tenant: spec.authPolicy: is no field; did you mean authzPolicy?",
+    ].join("\n"),
+  ],
+  [
+    "a field within a pod that is misspelt",
+    () => ShadowPod.parseSpec({ pod: { containers: [{ name: "web", imagePullpolicy: "Never" }] } }),
+    "ShadowPod: spec.pod.containers[0].imagePullpolicy: is no field; did you mean imagePullPolicy?",
+  ],
+  ["a spec that is none", () => Tenant.parseSpec(undefined), "Tenant: spec: is required; give an object"],
 ];
 
 describe("the errors of parse", () => {
@@ -107,6 +122,14 @@ describe("the errors of parse", () => {
       assert.throws(parse, { name: "InvalidObjectError", message });
     });
   }
+
+  it("leave fields of a later version to the API server when a whole object is read", () => {
+    assert.deepEqual(Tenant.parse(tenant({ spec: { clusterID: "rome", later: 1 } })).spec, {
+      clusterID: "rome",
+      authzPolicy: "KeysExchange",
+      tenantCondition: "Active",
+    });
+  });
 
   it("never print a secret whole", () => {
     const spec = { csr: "s".repeat(500) + "!" };

@@ -95,13 +95,14 @@ describe("reading what an API server returned", () => {
     assert.throws(() => SubjectAccessReview.parse({ ...review, kind: "Status" }), /kind: is "Status"/);
   });
 
-  it("costs less than 2 µs an object", () => {
+  it("costs less than 2 µs of processor time an object", () => {
     const object = { ...tenant, spec: {}, status: {} };
     const count = 200_000;
     for (let warm = 0; warm < count; warm++) Tenant.fromApiServer(object);
-    const start = performance.now();
+    const before = process.cpuUsage();
     for (let run = 0; run < count; run++) Tenant.fromApiServer(object);
-    const microseconds = ((performance.now() - start) * 1000) / count;
+    const { user, system } = process.cpuUsage(before);
+    const microseconds = (user + system) / count;
     assert.ok(microseconds < 2, `${microseconds.toFixed(2)} µs`);
   });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { z } from "zod";
 
 import { InvalidObjectError, OWN_KINDS } from "../../../runtime/api";
-import { structuralSchema } from "../../../runtime/api/generate/structural-schema";
+import { structuralSchema } from "../../../runtime/api/schema/structural-schema";
 import type { StructuralSchema } from "../../../runtime/api/schema/structural";
 import { REFUSALS, SAMPLES, type Manifest } from "../../support/api-samples";
 import { kindOf } from "../../support/kind-of";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 import { isRecord } from "../invalid-object";
-import { EMBEDDED } from "../schema/embedded";
-import { ONE_OR_MANY } from "../schema/fields";
-import type { StructuralSchema } from "../schema/structural";
+import { EMBEDDED } from "./embedded";
+import { ONE_OR_MANY } from "./fields";
+import type { StructuralSchema } from "./structural";
 
 /** What stands in for an embedded Kubernetes type: its schema in a CRD, its name in a reference page. */
 export type Embed = (name: string) => StructuralSchema;
