@@ -1,6 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { IdentityCredentials, NonceRead, TenantCredentials } from "../provider";
+import { IdentityCredentials } from "../provider/identity-credentials/resource";
+import { NonceRead } from "../provider/nonce-read/resource";
+import { TenantCredentials } from "../provider/tenant-credentials/resource";
 import {
   controlPlaneIdentity,
   nonceData,

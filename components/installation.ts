@@ -1,12 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as random from "@pulumi/random";
 
-import { RemovalGuard } from "../provider";
+import { Definitions } from "../provider/definitions/resource";
+import { RemovalGuard } from "../provider/removal-guard/resource";
 import { parseArguments } from "../runtime/plan/arguments";
 import { DeploymentName, deployments } from "../runtime/plan/deployments";
+import { definitionsDigest } from "../runtime/plan/definitions";
 import {
   clusterIdConfigMap,
-  definitions,
   foundation,
   liqoNamespace,
   vkOptionsTemplate,
@@ -110,7 +111,11 @@ export class Installation extends pulumi.ComponentResource {
     const whole = (manifest: Manifest, dependsOn: pulumi.Resource[]) =>
       child(`${manifest.kind.toLowerCase()}-${manifest.metadata.name}`, withoutAwait(manifest), dependsOn);
 
-    const crds = definitions().map((manifest) => whole(manifest, []));
+    const definitions = new Definitions(
+      `${name}-definitions`,
+      { kubeconfig, digest: definitionsDigest() },
+      { parent: this },
+    );
     const home = structure.createNamespace ? [whole(liqoNamespace(structure.namespace), [])] : [];
     const base = [...home, ...foundation(structure.namespace).map((manifest) => whole(manifest, home))];
 
@@ -120,7 +125,7 @@ export class Installation extends pulumi.ComponentResource {
     const options = child(
       "virtual-kubelet-options",
       planned("offloading.liqo.io/v1beta1", "VkOptionsTemplate", template, "spec"),
-      [...base, ...crds],
+      [...base, definitions],
     );
 
     const plan = data.apply((value) => deployments({ namespace: structure.namespace, ...value }));
@@ -128,7 +133,7 @@ export class Installation extends pulumi.ComponentResource {
       child(
         DeploymentName[component].replace(/^liqo-/, ""),
         planned("apps/v1", "Deployment", plan[component], "spec"),
-        [...base, ...crds, identity, options],
+        [...base, definitions, identity, options],
       ),
     );
 

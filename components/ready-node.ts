@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 
-import { WaitFor } from "../provider";
+import { WaitFor } from "../provider/wait-for/resource";
 import type { ClusterAccess } from "./cluster";
 import { after } from "./waiting";
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { WaitFor } from "../provider";
+import { WaitFor } from "../provider/wait-for/resource";
 import { sliceIdentityName, tenantNamespaceName } from "../runtime/api/keys";
 import { parseArguments } from "../runtime/plan/arguments";
 import { sliceRequestSchema } from "../runtime/plan/offloading";

@@ -1,4 +1,5 @@
 /** The resources that Pulumi's own providers do not have: keys, waiting, and the steps of the handshake between two clusters. */
+import { definitionsResource } from "./definitions/functions";
 import { dynamicResource } from "./dynamic-resource";
 import { ed25519KeyPair } from "./ed25519-key-pair/functions";
 import { identityCredentials } from "./identity-credentials/functions";
@@ -11,6 +12,7 @@ import { tenantCredentials } from "./tenant-credentials/functions";
 import { waitFor } from "./wait-for/functions";
 import { wireGuardKeyPair } from "./wireguard-key-pair/functions";
 
+export { Definitions, type DefinitionsArgs } from "./definitions/resource";
 export { Ed25519KeyPair } from "./ed25519-key-pair/resource";
 export { IdentityCredentials, type IdentityCredentialsArgs } from "./identity-credentials/resource";
 export type { KeyPairArgs } from "./key-pair-inputs";
@@ -31,6 +33,7 @@ export const resources = {
   tenantCredentials,
   identityCredentials,
   removalGuard,
+  definitions: definitionsResource,
   localCluster,
 } as const satisfies Record<string, ResourceFunctions>;
 

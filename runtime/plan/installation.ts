@@ -1,9 +1,9 @@
-import { crds } from "../api/generate/custom-resource-definition";
 import { DataKey, Label, LabelValue, Name, VIRTUAL_NODE_TOLERATION } from "../api/keys";
 import type { ConfigMap, Namespace, RuntimeClass, Service } from "../api/kubernetes";
 import type { VkOptionsTemplate } from "../api/offloading";
 import { parseArguments } from "./arguments";
 import { componentLabels, selectorLabels } from "./component-labels";
+import { definitions } from "./definitions";
 import { DeploymentName, deployments, Port } from "./deployments";
 import {
   type InstallationData,
@@ -33,11 +33,6 @@ export function installation(settings: InstallationSettings): Manifest[] {
     vkOptionsTemplate(namespace, data),
     ...Object.values(deployments({ namespace, ...data })),
   ];
-}
-
-/** The definitions of every kind, so that one installation can do whatever a later one may. */
-export function definitions(): Manifest[] {
-  return crds();
 }
 
 /** What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. */

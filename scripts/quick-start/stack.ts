@@ -1,13 +1,8 @@
 import { join } from "node:path";
 
-import {
-  type EngineEvent,
-  LocalWorkspace,
-  type OutputMap,
-  PulumiCommand,
-  Stack,
-} from "@pulumi/pulumi/automation";
+import { type EngineEvent, LocalWorkspace, type OutputMap, Stack } from "@pulumi/pulumi/automation";
 
+import { workspaceOptions } from "../../provider/engine/automation";
 import type { PulumiEngine } from "../../provider/engine/engine";
 import { packageRoot } from "../../runtime/api/package-root";
 
@@ -29,13 +24,7 @@ export async function forgetStack(engine: PulumiEngine): Promise<void> {
 }
 
 async function workspace(engine: PulumiEngine): Promise<LocalWorkspace> {
-  // The Automation API looks for the CLI on the PATH of this process.
-  process.env["PATH"] = engine.environment["PATH"];
-  return LocalWorkspace.create({
-    workDir: projectFolder,
-    envVars: engine.environment,
-    pulumiCommand: await PulumiCommand.get(),
-  });
+  return LocalWorkspace.create({ workDir: projectFolder, ...(await workspaceOptions(engine)) });
 }
 
 export interface UpOptions {

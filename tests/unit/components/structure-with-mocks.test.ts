@@ -1,0 +1,256 @@
+/** Against Pulumi's mocks: what the components register. Whether it works is shown by tests/e2e/components.test.ts. */
+import assert from "node:assert/strict";
+
+import {
+  AuthenticationPeering,
+  clusterProvider,
+  Installation,
+  type InstallationArgs,
+  NamespaceOffloading,
+  Peering,
+  type PeeringArgs,
+  ResourceSlice,
+} from "../../../components";
+import { recordResources, type RecordedResource } from "./recorded-resources";
+
+const DYNAMIC = "pulumi-nodejs:dynamic/liqo:";
+
+/** What the steps of the handshake and the waits would find. */
+const computed = {
+  [`${DYNAMIC}NonceRead`]: { nonce: "bm9uY2U=" },
+  [`${DYNAMIC}TenantCredentials`]: { publicKey: "a2V5", csr: "Y3Ny", signature: "c2ln" },
+  [`${DYNAMIC}IdentityCredentials`]: {
+    authParams: { apiServer: "https://192.0.2.7:6443", signedCRT: "Y3J0" },
+    tenantNamespace: "liqo-tenant-rome",
+  },
+  [`${DYNAMIC}WaitFor`]: { value: "kubeconfig-resourceslice-milan" },
+};
+
+const rome = { kubeconfig: "kubeconfig of rome", clusterId: "rome" };
+const milan = { kubeconfig: "kubeconfig of milan", clusterId: "milan", liqoNamespace: "liqo-system" };
+
+const ofKind = (resources: RecordedResource[], kind: string) =>
+  resources.filter(({ type }) => type.endsWith(`:${kind}`));
+const only = (resources: RecordedResource[], kind: string): RecordedResource => {
+  const [found, ...more] = ofKind(resources, kind);
+  assert.ok(found !== undefined && more.length === 0, `${more.length + (found ? 1 : 0)} of kind ${kind}`);
+  return found;
+};
+const metadataOf = ({ inputs }: RecordedResource) =>
+  inputs["metadata"] as { name?: string; namespace?: string };
+
+describe("the structure of components, with mocks", function () {
+  this.timeout(20_000); // Pulumi serialises the provider of each dynamic resource
+
+  for (const preview of [false, true]) {
+    describe(preview ? "in a preview" : "in an update", () => {
+      const installation = (args: Partial<InstallationArgs> = {}) =>
+        recordResources(
+          () => {
+            const { clusterId, namespace } = new Installation("milan", {
+              cluster: { kubeconfig: milan.kubeconfig },
+              clusterId: "milan",
+              namespace: "liqo-system",
+              image: "runtime:7",
+              ...args,
+            });
+            return [clusterId, namespace];
+          },
+          { preview, computed },
+        );
+
+      it("gives every Kubernetes object of an installation the provider of its cluster", async () => {
+        const { resources } = await installation();
+        const objects = resources.filter(({ type }) => type.startsWith("kubernetes:"));
+        assert.ok(objects.length > 20, `${objects.length} objects`);
+        assert.deepEqual(new Set(objects.map(({ provider }) => provider)), new Set(["milan"]));
+        assert.deepEqual(
+          ofKind(resources, "Deployment")
+            .map((deployment) => metadataOf(deployment).name)
+            .sort(),
+          ["liqo-controller-manager", "liqo-virtual-kubelet", "liqo-webhook"],
+        );
+      });
+
+      it("knows the provider by the cluster ID, not by the text of the kubeconfig", async () => {
+        const { resources } = await installation();
+        const { inputs } = only(resources, "kubernetes");
+        assert.equal(inputs["clusterIdentifier"], "milan");
+        assert.equal(inputs["enableSecretMutable"], "true");
+      });
+
+      it("makes no provider where one is given", async () => {
+        const { resources } = await recordResources(
+          () => {
+            const provider = clusterProvider("shared", {
+              kubeconfig: milan.kubeconfig,
+              clusterIdentifier: "milan",
+            });
+            return [
+              new Installation("milan", {
+                cluster: { kubeconfig: milan.kubeconfig, provider },
+                clusterId: "milan",
+                image: "runtime:7",
+              }).clusterId,
+            ];
+          },
+          { preview, computed },
+        );
+        assert.equal(only(resources, "kubernetes").name, "shared");
+        const objects = resources.filter(({ type }) => type.startsWith("kubernetes:"));
+        assert.deepEqual(new Set(objects.map(({ provider }) => provider)), new Set(["shared"]));
+      });
+
+      it("draws a cluster ID that stays, where none is given", async () => {
+        const { resources } = await recordResources(
+          () => [
+            new Installation("milan", { cluster: { kubeconfig: milan.kubeconfig }, image: "runtime:7" })
+              .clusterId,
+          ],
+          { preview },
+        );
+        assert.equal(only(resources, "RandomPet").name, "milan-cluster-id");
+      });
+
+      it("does not wait for the webhook's Service before there is a webhook", async () => {
+        const { resources } = await installation();
+        const { inputs } = only(resources, "Service");
+        const { annotations } = inputs["metadata"] as { annotations: Record<string, string> };
+        assert.equal(annotations["pulumi.com/skipAwait"], "true");
+      });
+
+      it("knows the cluster ID and the namespace", async () => {
+        const { outputs } = await installation();
+        assert.deepEqual(outputs, ["milan", "liqo-system"]);
+      });
+
+      const refusals: [what: string, args: Partial<InstallationArgs>, message: RegExp][] = [
+        [
+          "a namespace that is none",
+          { namespace: "Liqo" },
+          /Installation "milan": namespace: "Liqo" is not a namespace name/,
+        ],
+        [
+          "a cluster ID that is none",
+          { clusterId: "Milano!" },
+          /Installation "milan".*"Milano!" is not a cluster ID/,
+        ],
+        ["an image that is empty", { image: "" }, /image: "" is empty; give the runtime's image/],
+        [
+          "a pod CIDR that is none",
+          { podCidrs: ["10.62.0.0"] },
+          /podCidrs\[0\]: "10\.62\.0\.0" is not a CIDR/,
+        ],
+      ];
+      for (const [what, args, message] of refusals) {
+        it(`refuses ${what}`, async () => {
+          await assert.rejects(installation(args), (error) => {
+            assert.match(String(error), message);
+            return true;
+          });
+        });
+      }
+
+      it("puts each object of the handshake into its cluster", async () => {
+        const { resources } = await recordResources(
+          () => {
+            const { consumerTenantNamespace, providerTenantNamespace } = new AuthenticationPeering("peers", {
+              consumer: rome,
+              provider: milan,
+            });
+            return [consumerTenantNamespace, providerTenantNamespace];
+          },
+          { preview, computed },
+        );
+        const providers = Object.fromEntries(resources.map(({ name, provider }) => [name, provider]));
+        assert.equal(providers["peers-consumer-tenant-namespace"], "peers-consumer");
+        assert.equal(providers["peers-provider-tenant-namespace"], "peers-provider");
+        assert.equal(providers["peers-nonce"], "peers-provider");
+        assert.equal(providers["peers-signed-nonce"], "peers-consumer");
+        assert.equal(providers["peers-tenant"], "peers-provider");
+        assert.equal(providers["peers-identity"], "peers-consumer");
+        // A secret, to the engine, is an object with the value inside.
+        const kubeconfigs = Object.fromEntries(
+          resources.map(({ name, inputs }) => [
+            name,
+            (inputs["kubeconfig"] as { value?: string } | undefined)?.value,
+          ]),
+        );
+        assert.equal(kubeconfigs["peers-nonce-read"], milan.kubeconfig);
+        assert.equal(kubeconfigs["peers-tenant-credentials"], rome.kubeconfig);
+        assert.equal(kubeconfigs["peers-identity-credentials"], milan.kubeconfig);
+      });
+
+      it("has two tenant namespaces for both directions", async () => {
+        const peering = (args: Partial<PeeringArgs>) =>
+          recordResources(
+            () => {
+              const { nodeName, reverseNodeName } = new Peering("peers", {
+                consumer: rome,
+                provider: milan,
+                ...args,
+              });
+              return [nodeName, reverseNodeName];
+            },
+            { preview, computed },
+          );
+        const oneWay = await peering({});
+        assert.equal(ofKind(oneWay.resources, "Namespace").length, 2);
+        assert.equal(ofKind(oneWay.resources, "Tenant").length, 1);
+        assert.equal(oneWay.outputs[1], "");
+        const both = await peering({ bidirectional: true });
+        assert.equal(ofKind(both.resources, "Namespace").length, 2);
+        assert.deepEqual(
+          ofKind(both.resources, "Tenant").map(({ name }) => name),
+          ["peers-tenant", "peers-reverse-tenant"],
+        );
+        assert.deepEqual(
+          ofKind(both.resources, "ResourceSlice")
+            .filter(({ type }) => type.startsWith("kubernetes:"))
+            .map((slice) => metadataOf(slice).name),
+          ["milan", "rome"],
+        );
+      });
+
+      it("asks for nothing where it is told to", async () => {
+        const { resources, outputs } = await recordResources(
+          () => [
+            new Peering("peers", { consumer: rome, provider: milan, createResourceSlice: false }).nodeName,
+          ],
+          { preview, computed },
+        );
+        assert.deepEqual(ofKind(resources, "ResourceSlice"), []);
+        assert.deepEqual(outputs, [""]);
+      });
+
+      it("gives up on a slice at once when the provider denies it", async () => {
+        const { resources } = await recordResources(
+          () => [new ResourceSlice("slice", { consumer: rome, providerClusterId: "milan" }).nodeName],
+          { preview, computed },
+        );
+        const waits = ofKind(resources, "WaitFor").filter(({ inputs }) => inputs["failOn"] !== undefined);
+        assert.deepEqual(
+          waits.map(({ inputs }) => (inputs["failOn"] as { equals: string }).equals),
+          ["Denied", "Denied"],
+        );
+      });
+
+      it("waits until an offloaded namespace is ready", async () => {
+        const { resources } = await recordResources(
+          () => [new NamespaceOffloading("shop", { cluster: rome, namespace: "shop" }).namespace],
+          { preview, computed },
+        );
+        const [object] = ofKind(resources, "NamespaceOffloading").filter(({ type }) =>
+          type.startsWith("kubernetes:"),
+        );
+        assert.ok(object);
+        const { inputs } = object;
+        const { annotations } = inputs["metadata"] as { annotations: Record<string, string> };
+        assert.equal(annotations["pulumi.com/waitFor"], "jsonpath={.status.offloadingPhase}=Ready");
+        assert.deepEqual((inputs["spec"] as Record<string, unknown>)["clusterSelector"], {
+          nodeSelectorTerms: [],
+        });
+      });
+    });
+  }
+});
