@@ -17,7 +17,7 @@ import type { Manifest } from "../runtime/plan/manifest";
 import { clusterIdSchema } from "../runtime/plan/names";
 import { type ClusterAccess, connected, inState } from "./cluster";
 import { KubernetesObject, type KubernetesObjectArgs, planned } from "./kubernetes-object";
-import { after } from "./waiting";
+import { after, timeouts } from "./waiting";
 
 export interface InstallationArgs {
   /** The cluster to install on. */
@@ -55,6 +55,8 @@ export interface InstallationArgs {
   replicas?: pulumi.Input<ReplicasArgs>;
   /** What the pods of each component ask of their node. */
   resources?: pulumi.Input<ComponentResourcesArgs>;
+  /** Longest time for each object, and above all for the pods to be ready, in seconds; 300 by default. */
+  timeoutSeconds?: number;
 }
 
 export interface ApiServerArgs {
@@ -97,7 +99,7 @@ export class Installation extends pulumi.ComponentResource {
   constructor(name: string, args: InstallationArgs, opts?: pulumi.ComponentResourceOptions) {
     super("pulumi-liqo:index:Installation", name, { ...args, cluster: inState(args.cluster) }, opts);
 
-    const { cluster, clusterId: givenId, namespace, createNamespace, ...given } = args;
+    const { cluster, clusterId: givenId, namespace, createNamespace, timeoutSeconds = 300, ...given } = args;
     const subject = `Installation "${name}"`;
     const structure = parseArguments(installationStructureSchema, subject, { namespace, createNamespace });
     const data = pulumi
@@ -107,7 +109,12 @@ export class Installation extends pulumi.ComponentResource {
     const { provider, kubeconfig } = connected(name, { ...cluster, clusterId }, this);
 
     const child = (key: string, manifest: KubernetesObjectArgs, dependsOn: pulumi.Resource[]) =>
-      new KubernetesObject(`${name}-${key}`, manifest, { parent: this, provider, dependsOn });
+      new KubernetesObject(`${name}-${key}`, manifest, {
+        parent: this,
+        provider,
+        dependsOn,
+        ...timeouts(timeoutSeconds),
+      });
     const whole = (manifest: Manifest, dependsOn: pulumi.Resource[]) =>
       child(`${manifest.kind.toLowerCase()}-${manifest.metadata.name}`, withoutAwait(manifest), dependsOn);
 
