@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
 
 import {
   createCertificateAuthority,
@@ -40,7 +41,7 @@ export type CertificateDecision =
  * other names, or when anything in the Secret is missing or does not belong together. Authorities before the new one stay trusted
  * while they are valid, so that no call fails in between.
  *
- * @param names DNS names of the webhook's Service, the first one the subject
+ * @param names DNS names and addresses that the webhook is called by, the first one the subject
  * @see offloading reference 16.6
  */
 export function decideCertificates(
@@ -55,7 +56,7 @@ export function decideCertificates(
   const { certificate, privateKey } = issueServingCertificate(
     issuer,
     { commonName: names[0] ?? "", organization: ORGANIZATION },
-    { dns: names },
+    { dns: names.filter((name) => isIP(name) === 0), ip: names.filter((name) => isIP(name) !== 0) },
     validity(now, SERVING_LIFETIME_MS),
   );
   return {
@@ -80,7 +81,7 @@ function usableServing(
   return unlessUnreadable(() => {
     const parsed = new X509Certificate(certificate);
     if (!parsed.checkPrivateKey(readPrivateKey(key))) return undefined;
-    if (!names.every((name) => parsed.checkHost(name, { subject: "never" }) !== undefined)) return undefined;
+    if (!names.every((name) => isFor(parsed, name))) return undefined;
     const issued = authoritiesOf(ca).some((text) => {
       const issuer = new X509Certificate(text);
       return parsed.checkIssued(issuer) && parsed.verify(issuer.publicKey) && !isPast(text, now);
@@ -89,6 +90,12 @@ function usableServing(
     if (!issued || due.due) return undefined;
     return { data: { ca, "tls.crt": certificate, "tls.key": key }, checkAgainAfterMs: due.checkAgainAfterMs };
   });
+}
+
+function isFor(certificate: X509Certificate, name: string): boolean {
+  return isIP(name) === 0
+    ? certificate.checkHost(name, { subject: "never" }) !== undefined
+    : certificate.checkIP(name) !== undefined;
 }
 
 /** The first authority, when we have its key and it outlives the certificates that it will sign. */

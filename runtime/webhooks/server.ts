@@ -41,6 +41,8 @@ const KEEP_ALIVE_MS = 120_000;
 
 /** Serves admission reviews over HTTPS; certificates are changed without a restart and without cutting a connection. */
 export class AdmissionServer {
+  private readonly underWay = new Set<Promise<void>>();
+
   private constructor(
     private readonly server: Server,
     private readonly options: AdmissionServerOptions,
@@ -51,7 +53,10 @@ export class AdmissionServer {
     const { "tls.crt": cert, "tls.key": key } = options.certificates;
     const server = createServer({ cert, key, minVersion: "TLSv1.2", keepAliveTimeout: KEEP_ALIVE_MS });
     const started = new AdmissionServer(server, options);
-    server.on("request", (request, response) => void started.handle(request, response));
+    server.on("request", (request, response) => {
+      const call = started.handle(request, response).finally(() => started.underWay.delete(call));
+      started.underWay.add(call);
+    });
     server.listen(options.port, options.host);
     await once(server, "listening");
     return started;
@@ -67,11 +72,12 @@ export class AdmissionServer {
     this.server.setSecureContext({ cert, key, minVersion: "TLSv1.2" });
   }
 
-  /** Answers what is under way, then ends. */
+  /** Answers what is under way, then ends all connections: clients keep some open that never carried a request. */
   async stop(): Promise<void> {
     const closed = once(this.server, "close");
     this.server.close();
-    this.server.closeIdleConnections();
+    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    this.server.closeAllConnections();
     await closed;
   }
 
@@ -98,13 +104,16 @@ export class AdmissionServer {
       failure = { error };
       verdict = verdictOf(error);
     }
+    this.options.onAnswer?.({ path, verdict, seconds: (performance.now() - begin) / 1000, ...failure });
     const body = reviewResponse(review, verdict);
     response.writeHead(200, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
     });
-    response.end(body);
-    this.options.onAnswer?.({ path, verdict, seconds: (performance.now() - begin) / 1000, ...failure });
+    await new Promise<void>((resolve) => {
+      response.once("close", resolve);
+      response.end(body, resolve);
+    });
   }
 }
 

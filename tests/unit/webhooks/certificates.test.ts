@@ -66,6 +66,12 @@ describe("the webhook's certificates", () => {
     it(`are replaced when ${title}`, () => assert.equal(replaced(data, after(1)).newAuthority, newAuthority));
   }
 
+  it("are replaced when they are not for an address", () => {
+    const next = replaced(first.data, after(1), [...names, "127.0.0.1"]);
+    assert.equal(new X509Certificate(next.data["tls.crt"]).checkIP("127.0.0.1"), "127.0.0.1");
+    assert.equal(decideCertificates(next.data, [...names, "127.0.0.1"], after(1)).do, "keep");
+  });
+
   it("are replaced when the Service has another name", () => {
     assert.equal(replaced(first.data, after(1), ["liqo-webhook.liqo.svc"]).newAuthority, false);
   });

@@ -1,0 +1,21 @@
+import type { RuntimeContext } from "../kube";
+
+/** What an offloading controller is given. */
+export type OffloadingContext = Pick<
+  RuntimeContext,
+  "client" | "informers" | "log" | "clock" | "signal" | "metrics" | "events"
+>;
+
+/** What the offloading controllers need to know of the installation. */
+export interface OffloadingOptions {
+  clusterID: string;
+  /** ShadowPods worked on at a time; 10 by default. */
+  shadowPodWorkers?: number;
+  /** Removes terminating pods from provider nodes that have gone; off by default. */
+  nodeFailure?: boolean;
+  /**
+   * How long what is offloaded to a peer outlives the last of its virtual nodes while the peering itself goes on; 30 s by default. A virtual
+   * node that is replaced must not cost the remote namespaces and their data (field fault B52).
+   */
+  namespaceMapGraceMs?: number;
+}

@@ -1,0 +1,38 @@
+import type { Controller } from "../kube";
+import type { OffloadingContext, OffloadingOptions } from "./context";
+import { namespaceMapController } from "./namespace-map-controller";
+import { namespaceMapUpkeep } from "./namespace-map-upkeep";
+import { namespaceOffloadingController } from "./namespace-offloading-controller";
+import { nodeFailureController } from "./node-failure-controller";
+import { podStatusController } from "./pod-status-controller";
+import { shadowPodController } from "./shadow-pod-controller";
+import { ConsumerCaches } from "./shared-caches";
+import { virtualNodeController } from "./virtual-node-controller";
+
+export type { OffloadingContext, OffloadingOptions } from "./context";
+export { isBeingRemoved, podOutcome } from "./pod-outcome";
+
+/** Starts all controllers of offloading. Every cluster runs both halves: it may be a consumer, a provider, or both. */
+export function offloadingControllers(context: OffloadingContext, options: OffloadingOptions): Controller[] {
+  return [...consumerControllers(context, options), ...providerControllers(context, options)];
+}
+
+/** Virtual nodes, and what is offloaded to them. */
+export function consumerControllers(context: OffloadingContext, options: OffloadingOptions): Controller[] {
+  const caches = new ConsumerCaches(context.informers);
+  return [
+    virtualNodeController(context, caches),
+    namespaceMapUpkeep(context, options, caches),
+    namespaceOffloadingController(context, options, caches),
+    podStatusController(context, caches),
+  ];
+}
+
+/** Namespaces and pods of consumers. */
+export function providerControllers(context: OffloadingContext, options: OffloadingOptions): Controller[] {
+  return [
+    namespaceMapController(context),
+    shadowPodController(context, options),
+    ...(options.nodeFailure === true ? [nodeFailureController(context)] : []),
+  ];
+}

@@ -1,0 +1,184 @@
+import { Finalizer, type KubeObject, Label, LabelValue, Namespace, NamespaceMap, RoleBinding } from "../api";
+import {
+  type Controller,
+  exceptStatus,
+  type Informer,
+  isAlreadyExists,
+  keyOf,
+  type Outcome,
+  patchStatusIfChanged,
+  runController,
+  watches,
+} from "../kube";
+import type { OffloadingContext } from "./context";
+import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
+import type { MappingPhase } from "./namespace-offloading-status";
+import {
+  createNamespace,
+  desiredRoleBinding,
+  NamespaceTaken,
+  ownerOf,
+  type RemoteOwner,
+} from "./remote-namespace";
+
+/** A namespace that somebody else holds is tried for again after this time: its deletion is not watched. */
+const TAKEN_AGAIN_MS = 10_000;
+
+interface Caches {
+  maps: Informer<NamespaceMap>;
+  namespaces: Informer<Namespace>;
+  roleBindings: Informer<RoleBinding>;
+}
+
+type Current = Record<string, { remoteNamespace?: string; phase?: MappingPhase }>;
+
+/**
+ * Makes the namespaces that consumers ask for in the copies of their maps, removes those that they no longer ask for, and tells how far it is.
+ * A namespace that somebody deletes comes back; one that belongs to somebody else is left alone.
+ *
+ * @see offloading reference 4.4
+ */
+export function namespaceMapController(context: OffloadingContext): Controller {
+  const { informers } = context;
+  const caches: Caches = {
+    maps: informers.informer(NamespaceMap),
+    namespaces: informers.informer(Namespace, { labelSelector: Label.remoteClusterID }),
+    roleBindings: informers.informer(RoleBinding, { labelSelector: Label.remoteClusterID }),
+  };
+  const owning = (object: KubeObject) => {
+    const map = ownerOf(object);
+    return map === undefined ? [] : [map];
+  };
+  return runController(
+    {
+      name: "namespacemap",
+      sources: [
+        watches(caches.maps, { when: exceptStatus }),
+        watches(caches.namespaces, { keys: owning }),
+        watches(caches.roleBindings, { keys: owning, when: ({ type }) => type !== "added" }),
+      ],
+      objectOf: (key) => caches.maps.getByKey(key),
+      reconcile: async (key) => {
+        const map = caches.maps.getByKey(key);
+        const consumer = map?.metadata.labels?.[Label.replicationOrigin];
+        if (map === undefined || consumer === undefined) return;
+        if (map.metadata.labels?.[Label.replicated] !== LabelValue.true) return;
+        const owner = { map: keyOf(map), tenantNamespace: map.metadata.namespace ?? "", consumer };
+        return await reconcile(map, owner, context, caches);
+      },
+    },
+    context,
+  );
+}
+
+async function reconcile(
+  observed: NamespaceMap,
+  owner: RemoteOwner,
+  context: OffloadingContext,
+  caches: Caches,
+): Promise<Outcome> {
+  const { client } = context;
+  const deleting = isDeleting(observed);
+  const map = deleting
+    ? observed
+    : await withFinalizer(client, NamespaceMap, observed, Finalizer.namespaceMap);
+  const desired = deleting ? {} : (map.spec.desiredMapping ?? {});
+  const before: Current = map.status?.currentMapping ?? {};
+  const current: Current = {};
+  const failures: unknown[] = [];
+  let taken = false;
+
+  await Promise.all([
+    ...Object.entries(desired).map(async ([local, remote]) => {
+      const result = await provide(local, remote, before[local], owner, context, caches);
+      current[local] = { remoteNamespace: remote, phase: result.phase };
+      if (result.error instanceof NamespaceTaken) taken = true;
+      else if (result.error !== undefined) failures.push(result.error);
+    }),
+    ...Object.entries(before).map(async ([local, { remoteNamespace }]) => {
+      const leaves = desired[local] === undefined || desired[local] !== remoteNamespace;
+      if (!leaves || remoteNamespace === undefined) return;
+      try {
+        const gone = await withdraw(remoteNamespace, owner, context, caches);
+        if (!gone && desired[local] === undefined) current[local] = { remoteNamespace, phase: "Terminating" };
+      } catch (error) {
+        failures.push(error);
+        const kept = before[local];
+        if (desired[local] === undefined && kept !== undefined) current[local] = kept;
+      }
+    }),
+  ]);
+
+  const { object } = await patchStatusIfChanged(
+    client,
+    NamespaceMap,
+    map,
+    { currentMapping: current },
+    { exact: ["currentMapping"], lock: "never" },
+  );
+  if (failures.length > 0)
+    throw new AggregateError(failures, `NamespaceMap ${owner.map}: ${failures.map(messageOf).join("; ")}`);
+  if (deleting && Object.keys(current).length === 0)
+    await withoutFinalizer(client, NamespaceMap, object, Finalizer.namespaceMap);
+  return taken ? { requeueAfterMs: TAKEN_AGAIN_MS } : undefined;
+}
+
+interface Provided {
+  phase: MappingPhase;
+  error?: unknown;
+}
+
+/** A namespace with the right for the consumer in it. What can't be read or bound for the moment takes no namespace back. */
+async function provide(
+  local: string,
+  remote: string,
+  before: Current[string] | undefined,
+  owner: RemoteOwner,
+  { client }: OffloadingContext,
+  caches: Caches,
+): Promise<Provided> {
+  const namespace = caches.namespaces.get(remote);
+  try {
+    if (namespace === undefined || ownerOf(namespace) !== owner.map)
+      await createNamespace(client, remote, local, owner);
+    // A namespace on its way out takes nothing new; its end comes back as an event.
+    if (namespace === undefined || !isDeleting(namespace)) await bind(remote, owner, client, caches);
+    return { phase: "Accepted" };
+  } catch (error) {
+    if (error instanceof NamespaceTaken) return { phase: "CreationLoopBackOff", error };
+    const accepted = before?.phase === "Accepted" && before.remoteNamespace === remote;
+    return { phase: accepted ? "Accepted" : "CreationLoopBackOff", error };
+  }
+}
+
+async function bind(
+  remote: string,
+  owner: RemoteOwner,
+  client: OffloadingContext["client"],
+  caches: Caches,
+): Promise<void> {
+  if (caches.roleBindings.get(owner.tenantNamespace, remote) !== undefined) return;
+  try {
+    await client.create(RoleBinding, desiredRoleBinding(remote, owner));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Deletes a namespace of the map. @returns whether nothing is left to wait for */
+async function withdraw(
+  remote: string,
+  owner: RemoteOwner,
+  { client }: OffloadingContext,
+  caches: Caches,
+): Promise<boolean> {
+  const namespace = caches.namespaces.get(remote) ?? (await client.get(Namespace, { name: remote }));
+  if (namespace === undefined || ownerOf(namespace) !== owner.map) return true;
+  if (!isDeleting(namespace))
+    return !(await client.delete(Namespace, { name: remote }, { uid: namespace.metadata.uid ?? "" }));
+  return false;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,319 @@
+import { isDeepStrictEqual } from "node:util";
+
+import {
+  EventReason,
+  Finalizer,
+  type KubeObject,
+  Label,
+  LabelValue,
+  Name,
+  Namespace,
+  NamespaceMap,
+  NamespaceOffloading,
+} from "../api";
+import {
+  type Controller,
+  exceptStatus,
+  type Informer,
+  isNotFound,
+  patchStatusIfChanged,
+  runController,
+  type Source,
+  type SourceEvent,
+  Terminal,
+  timestamp,
+  watches,
+} from "../kube";
+import { labelsWithoutNode, type SelectableVirtualNode } from "./cluster-selection";
+import type { OffloadingContext, OffloadingOptions } from "./context";
+import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
+import { type MappingEdit, planMapping, planRemoval } from "./namespace-offloading-plan";
+import {
+  offloadingPhase,
+  type RemoteNamespace,
+  type RemoteNamespaceCondition,
+  remoteNamespaceConditions,
+} from "./namespace-offloading-status";
+import { invalidNodeSelector } from "./node-selector";
+import { remoteNamespaceName } from "./remote-namespace-name";
+import { clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
+
+/**
+ * Offloads namespaces: enters them into the maps of the selected clusters, lets the pod webhook know, and tells how far the remote
+ * namespaces are.
+ *
+ * @see offloading reference 4.1 and 4.2
+ */
+export function namespaceOffloadingController(
+  context: OffloadingContext,
+  options: Pick<OffloadingOptions, "clusterID">,
+  caches: ConsumerCaches,
+): Controller {
+  const everyOffloading = () =>
+    caches.offloadings.list().map(({ metadata }) => keyIn(metadata.namespace ?? ""));
+  return runController(
+    {
+      name: "namespaceoffloading",
+      sources: [
+        watches(caches.offloadings, { when: exceptStatus }),
+        watches(caches.virtualNodes, { keys: everyOffloading, when: exceptStatus }),
+        watches(caches.nodes, { keys: everyOffloading, when: labelsChanged }),
+        mappingChanges(caches.namespaceMaps, everyOffloading),
+        watches(caches.foreignClusters, { keys: everyOffloading, when: deathChanged }),
+        watches(caches.schedulingNamespaces, {
+          keys: ({ metadata }) => [keyIn(metadata.name)],
+          when: (event) => event.type !== "updated",
+        }),
+      ],
+      objectOf: (key) => caches.offloadings.getByKey(key),
+      reconcile: async (key) => {
+        const offloading = caches.offloadings.getByKey(key);
+        if (offloading !== undefined) await reconcile(offloading, { context, options, caches });
+      },
+    },
+    context,
+  );
+}
+
+interface Surroundings {
+  context: OffloadingContext;
+  options: Pick<OffloadingOptions, "clusterID">;
+  caches: ConsumerCaches;
+}
+
+async function reconcile(offloading: NamespaceOffloading, surroundings: Surroundings): Promise<void> {
+  const { context, caches } = surroundings;
+  const maps = ownMaps(caches);
+  if (isDeleting(offloading)) return await conclude(offloading, maps, surroundings);
+
+  const current = await withFinalizer(
+    context.client,
+    NamespaceOffloading,
+    offloading,
+    Finalizer.namespaceOffloading,
+  );
+  const intent = intentOf(current, surroundings);
+  const { edits, waiting } =
+    intent instanceof Terminal
+      ? { edits: [], waiting: [] }
+      : planMapping({
+          namespace: namespaceOf(current),
+          remoteName: intent.remoteName,
+          selector: current.spec.clusterSelector,
+          virtualNodes: caches.virtualNodes.list().map((node) => selectable(node, caches)),
+          maps,
+        });
+  const failures = await applyEdits(namespaceOf(current), edits, maps, context);
+  if (!(intent instanceof Terminal)) {
+    const wanted = current.spec.podOffloadingStrategy !== "Local";
+    await setSchedulingLabel(namespaceOf(current), wanted, surroundings).catch((error: unknown) =>
+      failures.push(error),
+    );
+  }
+  const remoteName = intent instanceof Terminal ? undefined : intent.remoteName;
+  await writeStatus(current, { maps, waiting: waiting.length, deleting: false, remoteName }, context);
+  throwFailures(current, failures);
+  if (intent instanceof Terminal) throw intent;
+}
+
+/** Takes the namespace back, and lets the object go when no remote namespace is left. */
+async function conclude(
+  offloading: NamespaceOffloading,
+  maps: Map<string, NamespaceMap>,
+  surroundings: Surroundings,
+): Promise<void> {
+  const { context, caches } = surroundings;
+  const namespace = namespaceOf(offloading);
+  const failures = await applyEdits(namespace, planRemoval(namespace, maps.values()), maps, context);
+  await setSchedulingLabel(namespace, false, surroundings).catch((error: unknown) => failures.push(error));
+  // What a dead peer still lists will never change.
+  const reachable = new Map([...maps].filter(([cluster]) => !caches.isDead(cluster)));
+  const left = await writeStatus(offloading, { maps: reachable, waiting: 0, deleting: true }, context);
+  throwFailures(offloading, failures);
+  if (Object.keys(left.status?.remoteNamespacesConditions ?? {}).length === 0)
+    await withoutFinalizer(context.client, NamespaceOffloading, left, Finalizer.namespaceOffloading);
+}
+
+function intentOf(
+  offloading: NamespaceOffloading,
+  { options }: Surroundings,
+): { remoteName: string } | Terminal {
+  const fault = invalidNodeSelector(offloading.spec.clusterSelector);
+  if (fault !== undefined)
+    return new Terminal(EventReason.invalidClusterSelector, `Invalid ClusterSelector: ${fault}`);
+  try {
+    return { remoteName: remoteNamespaceName(namespaceOf(offloading), offloading.spec, options.clusterID) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return new Terminal(EventReason.invalidClusterSelector, message, { cause: error });
+  }
+}
+
+function selectable({ metadata, spec }: ConsumerVirtualNode, caches: ConsumerCaches): SelectableVirtualNode {
+  const clusterID = spec.clusterID ?? "";
+  return {
+    name: metadata.name,
+    clusterID,
+    labels:
+      caches.nodes.get(metadata.name)?.metadata.labels ??
+      labelsWithoutNode({
+        clusterID,
+        ...(spec.labels === undefined ? {} : { labels: spec.labels }),
+        ...(spec.storageClasses === undefined ? {} : { storageClasses: spec.storageClasses }),
+      }),
+    deleting: typeof metadata.deletionTimestamp === "string",
+  };
+}
+
+type ConsumerVirtualNode = ReturnType<ConsumerCaches["virtualNodes"]["list"]>[number];
+
+/** Our maps by cluster; those on their way out are gone already. */
+function ownMaps(caches: ConsumerCaches): Map<string, NamespaceMap> {
+  const maps = new Map<string, NamespaceMap>();
+  for (const map of caches.namespaceMaps.list()) {
+    const cluster = clusterOfSource(map);
+    if (cluster === undefined || isDeleting(map)) continue;
+    if (caches.namespaceMapOf(cluster) === map) maps.set(cluster, map);
+  }
+  return maps;
+}
+
+/** Applies each edit by itself: one map that can't be written holds up no other. `maps` then says what stands there. */
+async function applyEdits(
+  namespace: string,
+  edits: readonly MappingEdit[],
+  maps: Map<string, NamespaceMap>,
+  { client }: OffloadingContext,
+): Promise<unknown[]> {
+  const results = await Promise.allSettled(
+    edits.map(async ({ map, remoteName }) => {
+      const body = {
+        metadata: { uid: map.metadata.uid },
+        spec: { desiredMapping: { [namespace]: remoteName ?? null } },
+      };
+      const written = await client.patch(NamespaceMap, map.metadata, body, { type: "merge" });
+      maps.set(clusterOfSource(written) ?? map.metadata.name, written);
+    }),
+  );
+  return results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+}
+
+async function setSchedulingLabel(
+  namespace: string,
+  wanted: boolean,
+  { context, caches }: Surroundings,
+): Promise<void> {
+  const present = caches.schedulingNamespaces.get(namespace) !== undefined;
+  if (present === wanted) return;
+  const labels = { [Label.schedulingEnabled]: wanted ? LabelValue.true : null };
+  try {
+    await context.client.patch(Namespace, { name: namespace }, { metadata: { labels } }, { type: "merge" });
+  } catch (error) {
+    // The namespace goes, and the NamespaceOffloading with it.
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+interface StatusFacts {
+  maps: ReadonlyMap<string, NamespaceMap>;
+  waiting: number;
+  deleting: boolean;
+  remoteName?: string | undefined;
+}
+
+async function writeStatus(
+  offloading: NamespaceOffloading,
+  { maps, waiting, deleting, remoteName }: StatusFacts,
+  { client, clock }: OffloadingContext,
+): Promise<NamespaceOffloading> {
+  const namespace = namespaceOf(offloading);
+  const previous = offloading.status?.remoteNamespacesConditions ?? {};
+  const conditions: Record<string, RemoteNamespaceCondition[]> = {};
+  const remotes: RemoteNamespace[] = [];
+  for (const map of maps.values()) {
+    const requested = map.spec.desiredMapping?.[namespace] !== undefined;
+    const phase = map.status?.currentMapping?.[namespace]?.phase;
+    const remote = { requested, ...(phase === undefined ? {} : { phase }) };
+    if (deleting && !requested && phase === undefined) continue;
+    remotes.push(remote);
+    const { name } = map.metadata;
+    conditions[name] = remoteNamespaceConditions(known(previous[name]), remote, timestamp(clock));
+  }
+  const { object } = await patchStatusIfChanged(
+    client,
+    NamespaceOffloading,
+    offloading,
+    {
+      offloadingPhase: offloadingPhase(remotes, { deleting, waiting }),
+      observedGeneration: offloading.metadata.generation,
+      ...(remoteName === undefined ? {} : { remoteNamespaceName: remoteName }),
+      remoteNamespacesConditions: conditions,
+    },
+    { exact: ["remoteNamespacesConditions"], lock: "never" },
+  );
+  return object;
+}
+
+/** What stands in a status, as far as it is one of ours. */
+function known(
+  conditions: readonly { type: string; status: string }[] | undefined,
+): RemoteNamespaceCondition[] {
+  return (conditions ?? []).filter(
+    (condition): condition is RemoteNamespaceCondition =>
+      (condition.type === "OffloadingRequired" || condition.type === "Ready") &&
+      (condition.status === "True" || condition.status === "False"),
+  );
+}
+
+function throwFailures(offloading: NamespaceOffloading, failures: readonly unknown[]): void {
+  if (failures.length === 0) return;
+  const messages = failures.map((error) => (error instanceof Error ? error.message : String(error)));
+  throw new AggregateError(
+    failures,
+    `NamespaceOffloading of namespace ${namespaceOf(offloading)}: ${messages.join("; ")}`,
+  );
+}
+
+function namespaceOf({ metadata }: NamespaceOffloading): string {
+  return metadata.namespace ?? "";
+}
+
+function keyIn(namespace: string): string {
+  return `${namespace}/${Name.namespaceOffloading}`;
+}
+
+/** The namespaces whose entry in a map of ours changed; all of them when a map comes or goes, since it may concern any. */
+function mappingChanges(maps: Informer<NamespaceMap>, everyOffloading: () => string[]): Source {
+  return {
+    whenSynced: () => maps.whenSynced(),
+    start: (enqueue) => {
+      const all = (map: NamespaceMap) => {
+        if (clusterOfSource(map) !== undefined) everyOffloading().forEach(enqueue);
+      };
+      return maps.on({
+        added: all,
+        deleted: all,
+        updated: (before, after) => {
+          if (clusterOfSource(after) === undefined) return;
+          if (isDeleting(before) !== isDeleting(after)) return all(after);
+          for (const namespace of changedNamespaces(before, after)) enqueue(keyIn(namespace));
+        },
+      });
+    },
+  };
+}
+
+function changedNamespaces(before: NamespaceMap, after: NamespaceMap): string[] {
+  const entry = ({ spec, status }: NamespaceMap, namespace: string) =>
+    JSON.stringify([spec.desiredMapping?.[namespace], status?.currentMapping?.[namespace]]);
+  const names = [before, after].flatMap(({ spec, status }) => [
+    ...Object.keys(spec.desiredMapping ?? {}),
+    ...Object.keys(status?.currentMapping ?? {}),
+  ]);
+  return [...new Set(names)].filter((namespace) => entry(before, namespace) !== entry(after, namespace));
+}
+
+function labelsChanged<T extends KubeObject>(event: SourceEvent<T>): boolean {
+  if (event.type !== "updated") return true;
+  return !isDeepStrictEqual(event.before.metadata.labels, event.object.metadata.labels);
+}

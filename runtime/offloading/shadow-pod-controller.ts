@@ -1,0 +1,234 @@
+import { Label, Pod, ShadowPod } from "../api";
+import {
+  ApiError,
+  type Controller,
+  controllerOf,
+  exceptStatus,
+  type Informer,
+  isAlreadyExists,
+  isNotFound,
+  keyOf,
+  type Outcome,
+  runController,
+  Terminal,
+  watches,
+} from "../kube";
+import type { OffloadingContext, OffloadingOptions } from "./context";
+import { isDeleting } from "./finalizers";
+import { podOutcome } from "./pod-outcome";
+import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
+import { ShadowPodMemory } from "./shadow-pod-memory";
+import { isTerminal, phaseToReport } from "./shadow-pod-phase";
+import {
+  additions,
+  podLabels,
+  podOfShadowPod,
+  type StringsPatch,
+  surplus,
+  writtenByCreator,
+} from "./shadowed-pod";
+
+/** A name that a pod of somebody else holds is tried again after this time: its deletion is not watched. */
+const TAKEN_AGAIN_MS = 15_000;
+/** A pod of an earlier ShadowPod is being collected. */
+const COLLECTED_MS = 250;
+
+/**
+ * Gives each ShadowPod its pod: one request, and one more when it runs and when it has ended. A pod that goes without having ended is made anew;
+ * one that is not the ShadowPod's own is never touched.
+ *
+ * @see offloading reference 12.1
+ */
+export function shadowPodController(
+  context: OffloadingContext,
+  options: Pick<OffloadingOptions, "shadowPodWorkers">,
+): Controller {
+  const shadows = shadowPods(context.informers);
+  const pods = shadowedPods(context.informers);
+  const memory = new ShadowPodMemory(context.clock);
+  rememberEndings(shadows, pods, memory);
+  const reconciler = new ShadowPodReconciler(context, pods, memory);
+  return runController(
+    {
+      name: "shadowpod",
+      workers: options.shadowPodWorkers ?? 10,
+      sources: [watches(shadows, { when: exceptStatus }), watches(pods, { when: podChanged })],
+      objectOf: (key) => shadows.getByKey(key),
+      reconcile: (key) => reconciler.reconcile(key, shadows.getByKey(key)),
+    },
+    context,
+  );
+}
+
+/** A pod that ended and was deleted at once leaves only its last state to tell how. */
+function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memory: ShadowPodMemory): void {
+  shadows.on({ deleted: (shadow) => memory.forget(keyOf(shadow)) });
+  const gone = (pod: Pod) => {
+    memory.seen(keyOf(pod));
+    const outcome = podOutcome(pod);
+    const owner = controllerOf(pod);
+    if (outcome !== undefined && owner !== undefined) memory.ended(keyOf(pod), owner.uid, outcome);
+  };
+  pods.on({
+    added: (pod) => memory.seen(keyOf(pod)),
+    updated: (before, after) => {
+      if (before.metadata.uid !== after.metadata.uid) gone(before);
+    },
+    deleted: gone,
+  });
+}
+
+class ShadowPodReconciler {
+  constructor(
+    private readonly context: OffloadingContext,
+    private readonly pods: Informer<Pod>,
+    private readonly memory: ShadowPodMemory,
+  ) {}
+
+  async reconcile(key: string, shadow: ShadowPod | undefined): Promise<Outcome> {
+    // Its pod goes with it, by garbage collection.
+    if (shadow === undefined || isDeleting(shadow) || isTerminal(shadow.status?.phase)) return;
+    const uid = shadow.metadata.uid ?? "";
+    const ended = this.memory.outcome(key, uid);
+    if (ended !== undefined) return await this.report(key, shadow, ended);
+    const pod = this.pods.getByKey(key);
+    if (pod === undefined) return await this.create(key, shadow);
+    if (controllerOf(pod)?.uid !== uid) return this.taken(shadow, pod);
+    await this.follow(key, shadow, pod);
+    const phase = phaseToReport(shadow.status?.phase, pod);
+    if (phase !== undefined) await this.report(key, shadow, phase);
+  }
+
+  private async create(key: string, shadow: ShadowPod): Promise<Outcome> {
+    const { client, events } = this.context;
+    const { uid = "", labels } = shadow.metadata;
+    if (labels?.[Label.reflectionOrigin] === undefined) return;
+    const waitMs = this.memory.unseenForMs(key, uid);
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+    const source = shadow.spec.pod === undefined ? await client.get(ShadowPod, shadow.metadata) : shadow;
+    if (source === undefined || source.metadata.uid !== uid) return;
+    if (source.spec.pod === undefined)
+      throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
+    try {
+      const pod = await client.create(Pod, podOfShadowPod(source, source.spec.pod));
+      this.memory.created(key, uid);
+      this.memory.wrote(key, uid, {
+        pod: pod.metadata.uid ?? "",
+        labels: podLabels(source),
+        annotations: source.metadata.annotations,
+      });
+      return;
+    } catch (error) {
+      if (isAlreadyExists(error)) return await this.meetExisting(shadow);
+      events.warning(shadow, FAILED_CREATE, `Failed to create pod: ${messageOf(error)}`);
+      throw error;
+    }
+  }
+
+  /** A pod of the name exists that our watch does not show: it lags, or the pod lacks our label. */
+  private async meetExisting(shadow: ShadowPod): Promise<Outcome> {
+    const { client } = this.context;
+    const pod = await client.get(Pod, shadow.metadata);
+    if (pod === undefined) return { requeueAfterMs: COLLECTED_MS };
+    if (controllerOf(pod)?.uid !== shadow.metadata.uid) return this.taken(shadow, pod);
+    const labels = additions(pod.metadata.labels, podLabels(shadow));
+    if (labels !== undefined) await this.patchPod(shadow, pod, { labels });
+    return { requeueAfterMs: COLLECTED_MS };
+  }
+
+  private taken(shadow: ShadowPod, pod: Pod): Outcome {
+    const owner = controllerOf(pod);
+    // An earlier ShadowPod's, which goes by itself: its end is an event, or comes within the delay.
+    if (owner?.kind === shadow.kind || isDeleting(pod)) return { requeueAfterMs: COLLECTED_MS * 4 };
+    const holder = owner === undefined ? "nobody" : `${owner.kind} ${owner.name}`;
+    this.context.events.warning(
+      shadow,
+      FAILED_CREATE,
+      `Failed to create pod: a pod of that name exists and belongs to ${holder}, not to this ShadowPod`,
+    );
+    return { requeueAfterMs: TAKEN_AGAIN_MS };
+  }
+
+  /** Labels and annotations of the ShadowPod reach its pod, and leave it when they are taken away; the provider's own stay. */
+  private async follow(key: string, shadow: ShadowPod, pod: Pod): Promise<void> {
+    const { uid = "", annotations } = shadow.metadata;
+    const labels = podLabels(shadow);
+    const removable = await this.removable(key, shadow, pod, labels);
+    const patch = {
+      labels: merged(additions(pod.metadata.labels, labels), removable.labels),
+      annotations: merged(additions(pod.metadata.annotations, annotations), removable.annotations),
+    };
+    if (patch.labels !== undefined || patch.annotations !== undefined)
+      await this.patchPod(shadow, pod, patch);
+    this.memory.wrote(key, uid, { pod: pod.metadata.uid ?? "", labels, annotations });
+  }
+
+  private async removable(
+    key: string,
+    shadow: ShadowPod,
+    pod: Pod,
+    labels: Record<string, string>,
+  ): Promise<{ labels: string[]; annotations: string[] }> {
+    const extra = {
+      labels: surplus(pod.metadata.labels, labels),
+      annotations: surplus(pod.metadata.annotations, shadow.metadata.annotations),
+    };
+    if (extra.labels.length === 0 && extra.annotations.length === 0) return extra;
+    const uid = shadow.metadata.uid ?? "";
+    const written = this.memory.written(key, uid, pod.metadata.uid ?? "");
+    if (written !== undefined) {
+      return {
+        labels: extra.labels.filter((name) => written.labels?.[name] !== undefined),
+        annotations: extra.annotations.filter((name) => written.annotations?.[name] !== undefined),
+      };
+    }
+    // Written before we started: the API server knows by whom.
+    const live = await this.context.client.get(Pod, pod.metadata);
+    const ours = writtenByCreator(live?.metadata.managedFields, uid);
+    return {
+      labels: extra.labels.filter((name) => ours.labels.has(name)),
+      annotations: extra.annotations.filter((name) => ours.annotations.has(name)),
+    };
+  }
+
+  private async patchPod(
+    shadow: ShadowPod,
+    { metadata: { name, namespace, uid } }: Pod,
+    { labels, annotations }: { labels?: StringsPatch; annotations?: StringsPatch },
+  ): Promise<void> {
+    const { client, events } = this.context;
+    try {
+      const body = { metadata: { uid, labels, annotations } };
+      await client.patch(Pod, { name, ...(namespace === undefined ? {} : { namespace }) }, body, {
+        type: "merge",
+      });
+    } catch (error) {
+      if (!isNotFound(error))
+        events.warning(shadow, "FailedUpdatePod", `Failed to update pod: ${messageOf(error)}`);
+      throw error;
+    }
+  }
+
+  private async report(key: string, shadow: ShadowPod, phase: string): Promise<void> {
+    const { uid = "" } = shadow.metadata;
+    if (this.memory.hasReported(key, uid, phase)) return;
+    const body = { metadata: { uid }, status: { phase } };
+    await this.context.client.patch(ShadowPod, shadow.metadata, body, {
+      type: "merge",
+      subresource: "status",
+    });
+    this.memory.reported(key, uid, phase);
+  }
+}
+
+const FAILED_CREATE = "FailedCreatePod";
+
+function merged(patch: StringsPatch | undefined, removed: readonly string[]): StringsPatch | undefined {
+  if (removed.length === 0) return patch;
+  return { ...patch, ...Object.fromEntries(removed.map((name) => [name, null])) };
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,85 @@
+import type { Clock } from "../kube";
+
+type Strings = Readonly<Record<string, string>> | undefined;
+
+interface Remembered {
+  /** The ShadowPod that this is about; anything known of an earlier one of the name is void. */
+  uid: string;
+  createdAt?: number;
+  /** How the pod ended, seen when it was deleted before that could be written. */
+  outcome?: "Succeeded" | "Failed";
+  reported?: string;
+  /** What was last written to the pod's metadata. */
+  metadata?: { pod: string; labels: Strings; annotations: Strings };
+}
+
+/** A create whose pod the watch has not shown after this time is no longer believed in. */
+const UNSEEN_MS = 5_000;
+
+/**
+ * What the ShadowPod controller knows from its own writes, to spare requests while the watches lag behind them. Losing it costs requests, never
+ * correctness.
+ */
+export class ShadowPodMemory {
+  private readonly entries = new Map<string, Remembered>();
+
+  constructor(private readonly clock: Clock) {}
+
+  forget(key: string): void {
+    this.entries.delete(key);
+  }
+
+  created(key: string, uid: string): void {
+    this.of(key, uid).createdAt = this.clock.monotonic();
+  }
+
+  /** The pod has been seen, or has been seen to go. */
+  seen(key: string): void {
+    const entry = this.entries.get(key);
+    if (entry !== undefined) delete entry.createdAt;
+  }
+
+  /** How long a pod that was just created may still be on its way into the watch; 0 when there is nothing to wait for. */
+  unseenForMs(key: string, uid: string): number {
+    const { createdAt } = this.known(key, uid) ?? {};
+    return createdAt === undefined ? 0 : Math.max(0, createdAt + UNSEEN_MS - this.clock.monotonic());
+  }
+
+  ended(key: string, uid: string, outcome: "Succeeded" | "Failed"): void {
+    this.of(key, uid).outcome = outcome;
+  }
+
+  outcome(key: string, uid: string): "Succeeded" | "Failed" | undefined {
+    return this.known(key, uid)?.outcome;
+  }
+
+  reported(key: string, uid: string, phase: string): void {
+    this.of(key, uid).reported = phase;
+  }
+
+  hasReported(key: string, uid: string, phase: string): boolean {
+    return this.known(key, uid)?.reported === phase;
+  }
+
+  wrote(key: string, uid: string, metadata: NonNullable<Remembered["metadata"]>): void {
+    this.of(key, uid).metadata = metadata;
+  }
+
+  written(key: string, uid: string, pod: string): Remembered["metadata"] {
+    const metadata = this.known(key, uid)?.metadata;
+    return metadata?.pod === pod ? metadata : undefined;
+  }
+
+  private known(key: string, uid: string): Remembered | undefined {
+    const entry = this.entries.get(key);
+    return entry?.uid === uid ? entry : undefined;
+  }
+
+  private of(key: string, uid: string): Remembered {
+    const known = this.known(key, uid);
+    if (known !== undefined) return known;
+    const entry: Remembered = { uid };
+    this.entries.set(key, entry);
+    return entry;
+  }
+}

@@ -1,0 +1,93 @@
+import { type Desired, Label, LabelValue, type Pod, type ShadowPod } from "../api";
+import { controlledBy } from "../kube/owner-reference";
+
+type Strings = Readonly<Record<string, string>>;
+
+/** Labels of the pod of a ShadowPod. */
+export function podLabels(shadowPod: ShadowPod): Record<string, string> {
+  return { ...shadowPod.metadata.labels, [Label.managedBy]: LabelValue.managedByShadowPod };
+}
+
+/**
+ * The pod that a ShadowPod stands for, in one request. It belongs to the ShadowPod, so that it goes with it.
+ *
+ * @see offloading reference 12.1
+ */
+export function podOfShadowPod(
+  shadowPod: ShadowPod,
+  spec: NonNullable<ShadowPod["spec"]["pod"]>,
+): Desired<Pod> {
+  const { name, namespace, annotations } = shadowPod.metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      namespace,
+      labels: podLabels(shadowPod),
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [controlledBy(shadowPod)],
+    },
+    spec,
+  };
+}
+
+/** Keys to set, and with null to remove. */
+export type StringsPatch = Record<string, string | null>;
+
+/** What makes `current` say all that `desired` says; keys that others added stay. Undefined when nothing has to change. */
+export function additions(
+  current: Strings | undefined,
+  desired: Strings | undefined,
+): StringsPatch | undefined {
+  const patch: StringsPatch = {};
+  for (const [key, value] of Object.entries(desired ?? {})) if (current?.[key] !== value) patch[key] = value;
+  return Object.keys(patch).length > 0 ? patch : undefined;
+}
+
+/** Keys of `current` that `desired` does not have. */
+export function surplus(current: Strings | undefined, desired: Strings | undefined): string[] {
+  return Object.keys(current ?? {}).filter((key) => desired?.[key] === undefined);
+}
+
+/**
+ * Labels and annotations that the creator of a pod wrote, by the record of the API server: of those that a ShadowPod no longer has, only these
+ * may be removed, for the others are the provider's own.
+ *
+ * @param uid the ShadowPod's; whoever made the pod wrote the owner reference with it
+ */
+export function writtenByCreator(
+  managedFields: readonly Record<string, unknown>[] | undefined,
+  uid: string,
+): { labels: ReadonlySet<string>; annotations: ReadonlySet<string> } {
+  const metadataOf = (entry: Record<string, unknown>) => fieldOf(fieldOf(entry, "fieldsV1"), "f:metadata");
+  const entries = managedFields ?? [];
+  const creators = new Set(
+    entries
+      .filter((entry) => {
+        const owners = fieldOf(metadataOf(entry), "f:ownerReferences");
+        return Object.keys(owners).some((key) => key.startsWith("k:") && key.includes(`"uid":"${uid}"`));
+      })
+      .map((entry) => entry.manager),
+  );
+  const labels = new Set<string>();
+  const annotations = new Set<string>();
+  for (const entry of entries) {
+    if (!creators.has(entry.manager)) continue;
+    for (const key of keysOf(fieldOf(metadataOf(entry), "f:labels"))) labels.add(key);
+    for (const key of keysOf(fieldOf(metadataOf(entry), "f:annotations"))) annotations.add(key);
+  }
+  return { labels, annotations };
+}
+
+function fieldOf(value: unknown, key: string): Record<string, unknown> {
+  const field: unknown =
+    typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  return typeof field === "object" && field !== null ? (field as Record<string, unknown>) : {};
+}
+
+function keysOf(fields: Record<string, unknown>): string[] {
+  return Object.keys(fields)
+    .filter((key) => key.startsWith("f:"))
+    .map((key) => key.slice(2));
+}

@@ -1,0 +1,166 @@
+import { Finalizer, type KubeObject, Label, Node, VirtualNode } from "../api";
+import {
+  type Controller,
+  keyOf,
+  type Outcome,
+  patchStatusIfChanged,
+  runController,
+  timestamp,
+  watches,
+  writeIfChanged,
+} from "../kube";
+import type { OffloadingContext } from "./context";
+import { hasFinalizer, isDeleting, withoutFinalizer } from "./finalizers";
+import { BY_CLUSTER, BY_NAME, clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
+import { type VirtualNodeFindings, withFindings } from "./virtual-node-conditions";
+import { emptyNode, isHosted, isMadeByVirtualKubelet, type RemovalStep } from "./virtual-node-removal";
+
+/** Pods of a node that is being emptied are looked at this often; evictions that a budget refuses are asked for again. */
+const LOOK_AGAIN_MS = 500;
+const BLOCKED_MS = 5_000;
+/** A virtual kubelet lets go within a moment of being told; one that is dead, when its lease runs out. */
+const RELEASE_MS = 200;
+
+/**
+ * Follows virtual nodes from their finalizer to their removal. There is no Deployment for each: one virtual kubelet serves all of them, reads
+ * their VirtualNodes by itself, and lets go of a node when the condition VirtualKubelet says `Deleting`.
+ *
+ * @see offloading reference 5.4 and 5.5
+ */
+export function virtualNodeController(context: OffloadingContext, caches: ConsumerCaches): Controller {
+  const ofCluster = (cluster: string | undefined) =>
+    cluster === undefined ? [] : caches.virtualNodes.byIndex(BY_CLUSTER, cluster).map(keyOf);
+  return runController(
+    {
+      name: "virtualnode",
+      sources: [
+        watches(caches.virtualNodes),
+        watches(caches.nodes, {
+          keys: ({ metadata }) => caches.virtualNodes.byIndex(BY_NAME, metadata.name).map(keyOf),
+        }),
+        watches(caches.namespaceMaps, {
+          keys: (map) => ofCluster(clusterOfSource(map)),
+          when: ({ type }) => type !== "updated",
+        }),
+        watches(caches.foreignClusters, {
+          keys: ({ spec }) => ofCluster(spec.clusterID),
+          when: deathChanged,
+        }),
+      ],
+      objectOf: (key) => caches.virtualNodes.getByKey(key),
+      reconcile: async (key) => {
+        const node = caches.virtualNodes.getByKey(key);
+        if (node === undefined) return;
+        return isDeleting(node) ? await remove(node, context, caches) : await follow(node, context, caches);
+      },
+    },
+    context,
+  );
+}
+
+async function follow(
+  observed: VirtualNode,
+  context: OffloadingContext,
+  caches: ConsumerCaches,
+): Promise<Outcome> {
+  const cluster = observed.spec.clusterID ?? "";
+  const { name, namespace, finalizers = [], labels } = observed.metadata;
+  const { object: virtualNode } = await writeIfChanged(
+    context.client,
+    VirtualNode,
+    {
+      apiVersion: observed.apiVersion,
+      kind: observed.kind,
+      metadata: {
+        name,
+        namespace,
+        finalizers: hasFinalizer(observed, Finalizer.virtualNode)
+          ? finalizers
+          : [...finalizers, Finalizer.virtualNode],
+        // What concerns a peer is found by this label; users who write a virtual node by hand may have left it out.
+        ...(labels?.[Label.remoteClusterID] === undefined
+          ? { labels: { [Label.remoteClusterID]: cluster } }
+          : {}),
+      },
+    },
+    observed,
+  );
+  const node = caches.nodes.get(name);
+  const mayRun = !caches.isUnknown(cluster) && caches.namespaceMapOf(cluster) !== undefined;
+  const virtualKubelet = mayRun ? "Running" : "Creating";
+  if (virtualNode.spec.createNode !== false) {
+    await writeFindings(
+      virtualNode,
+      { VirtualKubelet: virtualKubelet, Node: node === undefined ? "Creating" : "Running" },
+      context,
+    );
+    return;
+  }
+  if (node === undefined || !isMadeByVirtualKubelet(node)) {
+    await writeFindings(virtualNode, { VirtualKubelet: virtualKubelet, Node: "None" }, context);
+    return;
+  }
+  const draining = await writeFindings(
+    virtualNode,
+    { VirtualKubelet: virtualKubelet, Node: "Draining" },
+    context,
+  );
+  const step = await emptyNode(context.client, node, caches.isDead(cluster));
+  if (step.step !== "gone") return lookAgain(step);
+  await writeFindings(draining, { Node: "Deleting" }, context);
+  await deleteNode(node, context);
+  return { requeueAfterMs: LOOK_AGAIN_MS };
+}
+
+/** Each step is repeated until the world says that it is done, so that a restart in between costs nothing. */
+async function remove(
+  virtualNode: VirtualNode,
+  context: OffloadingContext,
+  caches: ConsumerCaches,
+): Promise<Outcome> {
+  if (!hasFinalizer(virtualNode, Finalizer.virtualNode)) return;
+  const { client, clock } = context;
+  const { name } = virtualNode.metadata;
+  let current = virtualNode;
+  const cached = caches.nodes.get(name);
+  if (cached !== undefined && isMadeByVirtualKubelet(cached)) {
+    current = await writeFindings(current, { Node: "Draining" }, context);
+    const step = await emptyNode(client, cached, caches.isDead(virtualNode.spec.clusterID ?? ""));
+    if (step.step !== "gone") return lookAgain(step);
+  }
+  current = await writeFindings(current, { VirtualKubelet: "Deleting" }, context);
+  if (await isHosted(client, virtualNode, clock)) return lookAgain({ step: "releasing" });
+  // Asked of the API server: a Node that our watch has not seen yet must not be left behind.
+  const node = await client.get(Node, { name });
+  if (node !== undefined && isMadeByVirtualKubelet(node)) {
+    current = await writeFindings(current, { Node: "Deleting" }, context);
+    await deleteNode(node, context);
+  }
+  await withoutFinalizer(client, VirtualNode, current, Finalizer.virtualNode);
+}
+
+function lookAgain(step: RemovalStep): Outcome {
+  switch (step.step) {
+    case "draining":
+      // Listing many pods costs the API server more, so it is asked less often.
+      return { requeueAfterMs: step.blocked === step.left ? BLOCKED_MS : LOOK_AGAIN_MS + step.left };
+    case "releasing":
+      return { requeueAfterMs: RELEASE_MS };
+    case "gone":
+      return;
+  }
+}
+
+async function deleteNode({ metadata }: KubeObject, { client }: OffloadingContext): Promise<void> {
+  await client.delete(Node, { name: metadata.name }, { uid: metadata.uid ?? "" });
+}
+
+async function writeFindings(
+  virtualNode: VirtualNode,
+  findings: VirtualNodeFindings,
+  { client, clock }: OffloadingContext,
+): Promise<VirtualNode> {
+  const conditions = withFindings(virtualNode.status?.conditions, findings, timestamp(clock));
+  const { object } = await patchStatusIfChanged(client, VirtualNode, virtualNode, { conditions });
+  return object;
+}

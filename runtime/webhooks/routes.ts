@@ -1,0 +1,145 @@
+import {
+  Label,
+  LabelValue,
+  Name,
+  Namespace,
+  NamespaceOffloading,
+  Node,
+  type ObjectRef,
+  ResourceSlice,
+  ShadowPod,
+  Tenant,
+  VirtualNode,
+  VkOptionsTemplate,
+} from "../api";
+import type { Clock, InformerSet, KubeClient } from "../kube";
+import { labelForeignCluster } from "./foreign-cluster";
+import { validateNamespaceOffloading } from "./namespace-offloading";
+import { podWebhook } from "./pod";
+import { QuotaAccounting } from "./quota-accounting";
+import { QuotaLedger } from "./quota-ledger";
+import { validateResourceSlice } from "./resource-slice";
+import { shadowPodValidator } from "./shadow-pod";
+import { stampCreator } from "./shadow-pod-creator";
+import { labelTenant, validateTenant } from "./tenant";
+import { virtualNodeWebhook } from "./virtual-node";
+import type { Routes } from "./webhook";
+
+/** What the webhooks need to know of the installation. */
+export interface AdmissionOptions {
+  clusterID: string;
+  liqoNamespace: string;
+  podCidrs: readonly string[];
+  runtimeClass: string;
+  /** Options of virtual nodes that name none. */
+  vkOptionsTemplate: Required<ObjectRef>;
+  enforceResources: boolean;
+}
+
+export interface AdmissionContext {
+  client: KubeClient;
+  informers: InformerSet;
+  clock: Clock;
+}
+
+/**
+ * All webhooks by path. The frequent ones answer from watches; the rare ones ask the API server, whose answer is never old.
+ */
+export function admissionRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+  return {
+    ...offloadingRoutes(context, options),
+    "/mutate/foreign-cluster": labelForeignCluster,
+    "/mutate/tenants": labelTenant,
+    "/validate/tenants": async (request) =>
+      validateTenant(request, {
+        namespaceLabels: await namespaceLabels(context.client, request.namespace),
+        tenants: (await context.client.list(Tenant)).map(refOf),
+      }),
+    "/validate/resourceslices": async (request) => {
+      const labelSelector = `${Label.replication}=${LabelValue.true}`;
+      const slices = await context.client.list(ResourceSlice, { labelSelector });
+      return validateResourceSlice(request, slices.map(refOf));
+    },
+  };
+}
+
+function offloadingRoutes({ client, informers, clock }: AdmissionContext, options: AdmissionOptions): Routes {
+  const { clusterID, liqoNamespace, podCidrs, runtimeClass } = options;
+  const offloadings = informers.informer(NamespaceOffloading);
+  const remoteNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
+  const ledger = new QuotaLedger(() => clock.monotonic());
+  const accounting = new QuotaAccounting(informers, ledger);
+  const offloadingOf = async (namespace: string) => {
+    const ref = { name: Name.namespaceOffloading, namespace };
+    // The namespace is labelled after its NamespaceOffloading was made, so a miss means that our watch lags.
+    return (offloadings.get(ref.name, namespace) ?? (await client.get(NamespaceOffloading, ref)))?.spec;
+  };
+  return {
+    "/mutate/pod": podWebhook({
+      offloadingOf: async (namespace) => withStrategy(await offloadingOf(namespace)),
+      runtimeClass,
+    }),
+    "/mutate/shadowpods": stampCreator,
+    "/validate/shadowpods": shadowPodValidator({
+      enforce: options.enforceResources,
+      ledger,
+      ready: () => accounting.ready,
+      quotaOf: (creator) => accounting.quotaOf(creator),
+      namespaceLabels: async (name) =>
+        remoteNamespaces.get(name)?.metadata.labels ?? (await namespaceLabels(client, name)),
+      exists: async (namespace, name) => (await client.get(ShadowPod, { namespace, name })) !== undefined,
+    }),
+    "/validate/namespace-offloading": (request) => validateNamespaceOffloading(request, clusterID),
+    "/mutate/virtualnodes": virtualNodeWebhook({
+      context: { clusterID, liqoNamespace, podCidrs },
+      optionsOf: (node) => virtualKubeletOptions(client, node, options.vkOptionsTemplate),
+      nameTaken: (node) => virtualNodeNameTaken(client, node),
+    }),
+  };
+}
+
+function withStrategy(spec: NamespaceOffloading["spec"] | undefined) {
+  if (spec === undefined) return undefined;
+  const { podOffloadingStrategy = "LocalAndRemote", clusterSelector } = spec;
+  return { podOffloadingStrategy, ...(clusterSelector === undefined ? {} : { clusterSelector }) };
+}
+
+async function virtualKubeletOptions(client: KubeClient, node: VirtualNode, fallback: Required<ObjectRef>) {
+  const named = node.spec.vkOptionsTemplateRef;
+  const ref = named?.name
+    ? { name: named.name, namespace: named.namespace || node.metadata.namespace || fallback.namespace }
+    : fallback;
+  const template = await client.get(VkOptionsTemplate, ref);
+  if (template !== undefined) return template.spec;
+  throw new Error(
+    `VkOptionsTemplate "${ref.namespace}/${ref.name}" not found; create it, or name another in spec.vkOptionsTemplateRef`,
+  );
+}
+
+/** The Node takes the VirtualNode's name, so both must be free in the whole cluster. */
+async function virtualNodeNameTaken(client: KubeClient, node: VirtualNode): Promise<string | undefined> {
+  const { name, namespace } = node.metadata;
+  // Where there is to be no Node, a user may have made one by that name for the pods.
+  if (node.spec.createNode !== false && (await client.get(Node, { name })) !== undefined)
+    return `node ${name} already exists`;
+  const namesakes = await client.list(VirtualNode, { fieldSelector: `metadata.name=${name}` });
+  const other = namesakes.find((one) => one.metadata.namespace !== namespace);
+  return other === undefined
+    ? undefined
+    : `virtual node ${name} already exists in namespace ${other.metadata.namespace}; names of virtual nodes are unique in the cluster`;
+}
+
+async function namespaceLabels(
+  client: KubeClient,
+  name: string,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const namespace = await client.get(Namespace, { name });
+  return namespace === undefined ? undefined : (namespace.metadata.labels ?? {});
+}
+
+function refOf({ metadata: { name, namespace = "" } }: { metadata: ObjectRef }): {
+  name: string;
+  namespace: string;
+} {
+  return { name, namespace };
+}

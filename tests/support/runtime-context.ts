@@ -1,0 +1,39 @@
+/** The context of a component inside a test: connected to a control plane, without log, ended by the test. */
+import {
+  createRegistry,
+  EventRecorder,
+  Health,
+  InformerSet,
+  KubeClient,
+  type Logger,
+  type RuntimeContext,
+  silentLogger,
+  systemClock,
+} from "../../runtime/kube";
+
+export interface TestContext extends RuntimeContext {
+  /** Stops what runs with the context, and closes its connections. */
+  end(): Promise<void>;
+}
+
+export function testContext(kubeconfig: string, component: string, log: Logger = silentLogger): TestContext {
+  const ending = new AbortController();
+  const client = KubeClient.fromKubeconfig(kubeconfig, { userAgent: `liqo-${component}` });
+  const metrics = createRegistry();
+  const informers = new InformerSet(client, { log, metrics });
+  return {
+    client,
+    informers,
+    log,
+    clock: systemClock,
+    signal: ending.signal,
+    metrics,
+    health: new Health(),
+    events: new EventRecorder({ client, component }),
+    end: async () => {
+      ending.abort();
+      await informers.stop();
+      client.close();
+    },
+  };
+}
