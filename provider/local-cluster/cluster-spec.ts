@@ -90,6 +90,8 @@ export function clusterSpecFaults(spec: ClusterSpec): { property: keyof ClusterS
 
 /** What a local cluster is to be, with the rules across its fields. */
 export const clusterSpec = clusterSpecFields.superRefine((spec, context) => {
+  // Asked even if a range by itself is wrong, which is reported at its field.
+  if (!range.safeParse(spec.podCidr).success || !range.safeParse(spec.serviceCidr).success) return;
   for (const { property, reason } of clusterSpecFaults(spec)) {
     context.addIssue({ code: "custom", path: [property], message: reason });
   }
