@@ -45,6 +45,8 @@ export interface InstallationArgs {
   apiServer?: pulumi.Input<ApiServerArgs>;
   /** What a consumer is granted of each resource that it does not ask for; 4 cpu, 8Gi memory, 110 pods, 20Gi ephemeral-storage by default. */
   defaultNodeResources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** Whether requests of the built-in class are granted, rather than denied; true by default. */
+  defaultResourceSliceClassEnabled?: pulumi.Input<boolean>;
   /** Whether offloaded pods are held to what was granted; true by default. */
   enforceResources?: pulumi.Input<boolean>;
   /** `None`, `Soft` (offloaded containers must have requests) or `Hard` (and limits equal to them); `None` by default. */

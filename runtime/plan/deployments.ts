@@ -52,6 +52,7 @@ function controllerManager(settings: Settings): Component {
       ...commonFlags(),
       `--enable-leader-election=${replicas.controllerManager > 1}`,
       `--foreign-cluster-ping-interval=${settings.peerPingIntervalSeconds}s`,
+      `--default-resource-slice-class-enabled=${settings.defaultResourceSliceClassEnabled}`,
       `--default-limits-enforcement=${settings.limitsEnforcement}`,
       `--default-node-resources=${pairs(settings.defaultNodeResources)}`,
       ...flag("cluster-labels", pairs(settings.clusterLabels)),

@@ -54,6 +54,8 @@ export const installationDataSchema = z.strictObject({
     pods: "110",
     "ephemeral-storage": "20Gi",
   }),
+  /** Whether requests of the built-in class are granted, rather than denied; true by default. */
+  defaultResourceSliceClassEnabled: z.boolean().default(true),
   /** Whether offloaded pods are held to what was granted; true by default. */
   enforceResources: z.boolean().default(true),
   /** Whether each offloaded container must have requests (`Soft`), and limits equal to them (`Hard`); `None` by default. */

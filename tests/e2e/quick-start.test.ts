@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { cpSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+
+import {
+  LocalWorkspace,
+  type OutputMap,
+  type PreviewResult,
+  Stack,
+  type UpResult,
+} from "@pulumi/pulumi/automation";
+
+import { workspaceOptions } from "../../provider/engine/automation";
+import { preparePulumi } from "../../provider/engine/engine";
+import { listClusters } from "../../provider/local-cluster/local-clusters";
+import { Node, packageRoot, Pod } from "../../runtime/api";
+import { KubeClient } from "../../runtime/kube";
+import { describeResult } from "../../scripts/quick-start/result";
+import { ownCheckout } from "../support/local-checkout";
+
+describe("examples/quick-start, as a user's project, on the real engine and real clusters", function () {
+  this.timeout(5 * 60_000);
+  const checkout = ownCheckout("qs");
+  let stack: Stack;
+  let outputs: OutputMap;
+  let rome: KubeClient;
+  let milan: KubeClient;
+
+  before(async function () {
+    this.timeout(40 * 60_000); // the first run on a machine builds the tools
+    const engine = await preparePulumi({ progress: (line) => console.log(`    ${line}`) });
+    const folder = join(checkout.folder, "project");
+    cpSync(join(packageRoot(), "examples", "quick-start"), folder, { recursive: true });
+    symlinkSync(join(packageRoot(), "node_modules"), join(folder, "node_modules"));
+    const workspace = await LocalWorkspace.create({ workDir: folder, ...(await workspaceOptions(engine)) });
+    stack = await Stack.create("test", workspace);
+  });
+  after(() => {
+    rome?.close();
+    milan?.close();
+  });
+
+  it("previews on an empty state, with clusters that do not exist yet, and writes nothing", async () => {
+    const { changeSummary }: PreviewResult = await stack.preview();
+    assert.deepEqual(Object.keys(changeSummary), ["create"]);
+    assert.ok((changeSummary.create ?? 0) > 60, `${changeSummary.create} resources`);
+    assert.deepEqual(await listClusters(), []);
+    const { deployment } = await stack.exportStack();
+    assert.deepEqual((deployment as { resources?: unknown[] }).resources ?? [], []);
+  });
+
+  it("comes up: three pods at the peer, as the consumer and the provider see them", async () => {
+    const begin = performance.now();
+    const result: UpResult = await stack.up();
+    outputs = result.outputs;
+    console.log(`    pulumi up: ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+    rome = KubeClient.fromKubeconfig(text("romeKubeconfig"));
+    milan = KubeClient.fromKubeconfig(text("milanKubeconfig"));
+
+    const nodes = await rome.list(Node, { labelSelector: "liqo.io/type=virtual-node" });
+    assert.deepEqual(
+      nodes.map(({ metadata: { name } }) => name),
+      ["milan"],
+    );
+    assert.equal(nodes[0]?.metadata.labels?.["topology.kubernetes.io/region"], "lombardy");
+    const pods = await rome.list(Pod, { namespace: "shop" });
+    assert.deepEqual(
+      pods.map(({ spec, status }) => [spec.nodeName, status?.phase]),
+      Array(3).fill(["milan", "Running"]),
+    );
+    assert.equal(text("remoteNamespace"), "shop-rome");
+    const remote = await milan.list(Pod, { namespace: "shop-rome" });
+    assert.deepEqual(
+      remote.map(({ spec, status }) => [spec.nodeName, status?.phase]),
+      Array(3).fill(["milan-1", "Running"]),
+    );
+    assert.deepEqual(
+      remote.map(({ metadata: { name } }) => name).sort(),
+      pods.map(({ metadata: { name } }) => name).sort(),
+    );
+  });
+
+  it("gives the remote pods their ConfigMap and Secret, and their logs to the consumer", async () => {
+    const description = await describeResult({
+      rome,
+      milan,
+      namespace: "shop",
+      remoteNamespace: "shop-rome",
+    });
+    assert.match(description, /Saluti from pod shop-\S+, with a secret of 15 characters/);
+  });
+
+  it("has nothing to change the second time, and nothing to refresh", async () => {
+    const { changeSummary } = await stack.preview({ expectNoChanges: true });
+    assert.deepEqual(Object.keys(changeSummary), ["same"]);
+    const { summary } = await stack.up({ expectNoChanges: true });
+    assert.deepEqual(Object.keys(summary.resourceChanges ?? {}), ["same"]);
+    await stack.refresh({ expectNoChanges: true });
+    await stack.preview({ expectNoChanges: true });
+  });
+
+  it("keeps kubeconfigs, keys and the application's secret out of the state in clear text", async () => {
+    const state = JSON.stringify(await stack.exportStack());
+    for (const secret of ["client-key-data", "PRIVATE KEY", "not-for-the-log", base64("not-for-the-log")]) {
+      assert.ok(!state.includes(secret), `${secret} stands in the state`);
+    }
+  });
+
+  it("is removed as a whole, the clusters with it", async () => {
+    const begin = performance.now();
+    await stack.destroy();
+    console.log(`    pulumi destroy: ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+    assert.deepEqual(await listClusters(), []);
+    const { deployment } = await stack.exportStack();
+    assert.deepEqual((deployment as { resources?: unknown[] }).resources ?? [], []);
+  });
+
+  function text(name: string): string {
+    const value: unknown = outputs[name]?.value;
+    assert.ok(typeof value === "string", `output ${name}`);
+    return value;
+  }
+});
+
+function base64(plain: string): string {
+  return Buffer.from(plain).toString("base64");
+}
