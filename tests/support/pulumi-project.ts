@@ -18,6 +18,8 @@ export interface PulumiProject {
   readonly folder: string;
   /** A stack of an inline program; the same name gives the same stack. */
   stack(name: string, program: PulumiFn): Promise<Stack>;
+  /** A stack of the program in the project's folder, made of these files beside Pulumi.yaml; run by the language host. */
+  folderStack(name: string, files: Readonly<Record<string, string>>): Promise<Stack>;
   /** What the backend holds of a stack, as it is in the file. */
   stateFile(name: string): string;
   remove(): void;
@@ -52,6 +54,15 @@ export async function pulumiProject(
         // Without `main`, dynamic resources would look for packages from the present folder of this process.
         { ...workspace, workDir: folder, projectSettings: { name, runtime: "nodejs", main: folder } },
       ),
+    folderStack(stackName, files) {
+      writeFileSync(join(folder, "Pulumi.yaml"), `name: ${name}\nruntime: nodejs\n`);
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ name, private: true, main: "index.ts" }));
+      for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+      return LocalWorkspace.createOrSelectStack(
+        { stackName, workDir: folder },
+        { ...workspace, workDir: folder },
+      );
+    },
     stateFile: (stackName) =>
       readFileSync(join(backend, ".pulumi", "stacks", name, `${stackName}.json`), "utf8"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
@@ -65,10 +76,15 @@ function installPackage(folder: string): void {
   mkdirSync(installed, { recursive: true });
   const compiled = join(__dirname, "..", "..");
   const entry = (file: string, target: string) =>
-    writeFileSync(join(installed, file), `module.exports = require(${JSON.stringify(join(compiled, target))});\n`);
+    writeFileSync(
+      join(installed, file),
+      `module.exports = require(${JSON.stringify(join(compiled, target))});\n`,
+    );
   entry("provider.js", "provider/index.js");
   entry("index.js", "components/index.js");
   const exports = { ".": "./index.js", "./provider": "./provider.js" };
   writeFileSync(join(installed, "package.json"), JSON.stringify({ name: "pulumi-liqo", exports }));
-  symlinkSync(join(packageRoot(), "node_modules", "@pulumi"), join(modules, "@pulumi"));
+  for (const dependency of ["@pulumi", "typescript"]) {
+    symlinkSync(join(packageRoot(), "node_modules", dependency), join(modules, dependency));
+  }
 }
