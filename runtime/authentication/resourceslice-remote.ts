@@ -160,7 +160,7 @@ class SliceReconciler {
     slice: ResourceSlice,
     tenant: Tenant,
     consumer: string,
-  ): Promise<{ authentication: SliceAuthentication; checkAgainAfterMs?: number; error?: unknown }> {
+  ): Promise<{ authentication: SliceAuthentication; checkAgainAfterMs?: number; error?: Error }> {
     const { events } = this.authentication.runtime;
     const subject = resourceSliceSubject(slice.metadata.name, consumer);
     const csr = Buffer.from(slice.spec.csr ?? "", "base64");
@@ -193,12 +193,9 @@ class SliceReconciler {
             ? { outcome: "pending" }
             : { outcome: "accepted", authParams: credentials.authParams },
       };
-    } catch (error) {
-      events.warning(
-        slice,
-        EventReason.authParamsFailed,
-        error instanceof Error ? error.message : String(error),
-      );
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      events.warning(slice, EventReason.authParamsFailed, error.message);
       // The consumer throws away the identity of a slice that is denied: not for a hiccup, nor while an accepted certificate is good.
       const outcome = error instanceof ApiError || isAccepted(slice, "Authentication") ? "pending" : "denied";
       return { authentication: { outcome }, error };

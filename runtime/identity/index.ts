@@ -31,3 +31,5 @@ export { decodePem, encodePem } from "./pem";
 export { presignAwsUrl, signAwsRequest } from "./aws-signature";
 export type { AwsKeys, AwsRequest, AwsScope } from "./aws-signature";
 export { eksToken } from "./eks-token";
+export { usableKubeconfig } from "./identity-secret";
+export type { UsableKubeconfig } from "./identity-secret";

@@ -56,6 +56,11 @@ export interface KubeconfigOptions {
   baseDirectory?: string;
   /** Default: its `current-context`. */
   context?: string;
+  /**
+   * Refuse what reaches beyond the text: plugins, which run programs, and files of this machine. For kubeconfigs that others wrote.
+   * Default: false.
+   */
+  selfContained?: boolean;
 }
 
 const Cluster = z.object({
@@ -166,7 +171,7 @@ export function parseKubeconfig(text: string, options: KubeconfigOptions = {}): 
   if (certificate === undefined && key !== undefined) {
     fail(`${userAt}.client-certificate-data`, "is missing, though a client key is given");
   }
-  return {
+  const connection: Connection = {
     source,
     server: url(cluster.server, `${clusterAt}.server`, ["https:", "http:"]),
     certificateAuthority: pem(
@@ -188,6 +193,25 @@ export function parseKubeconfig(text: string, options: KubeconfigOptions = {}): 
     }),
     namespace: context.namespace,
   };
+  if (options.selfContained === true) refuseOutside(connection, userAt, clusterAt);
+  return connection;
+}
+
+function refuseOutside(connection: Connection, userAt: string, clusterAt: string): void {
+  const { source, certificateAuthority, clientCertificate, credentials } = connection;
+  const refuse = (field: string, problem: string): never => {
+    throw new KubeconfigError(source, field, `${problem}; write the credentials into the kubeconfig itself`);
+  };
+  if (credentials.type === "plugin")
+    refuse(userAt, `${credentials.plugin} is not run for a kubeconfig from elsewhere`);
+  if (credentials.type === "token-file") refuse(`${userAt}.tokenFile`, "is a file of this machine");
+  for (const [field, pem] of [
+    [`${clusterAt}.certificate-authority`, certificateAuthority],
+    [`${userAt}.client-certificate`, clientCertificate?.certificate],
+    [`${userAt}.client-key`, clientCertificate?.key],
+  ] as const) {
+    if (pem !== undefined && "file" in pem) refuse(field, "is a file of this machine");
+  }
 }
 
 function credentialsOf(

@@ -40,6 +40,11 @@ export const EventReason = {
   renewStatusUpdateFailed: "RenewStatusUpdateFailed",
   processing: "Processing",
 
+  // replication
+  invalidControlPlaneSecret: "InvalidControlPlaneSecret",
+  replicationForbidden: "ReplicationForbidden",
+  replicationConflict: "ReplicationConflict",
+
   // slice
   failedGetNamespace: "FailedGetNamespace",
   failedGetClusterID: "FailedGetClusterID",

@@ -1,0 +1,111 @@
+import { type Clock, KubeClient, KubeconfigError, type Logger, type Timer } from "../kube";
+import type { ApiServerHealth } from "./api-server-condition";
+
+export interface CheckerOptions {
+  clock: Clock;
+  log: Logger;
+  /** Between the checks of one peer, in milliseconds. */
+  intervalMs: number;
+  /** For one check, in milliseconds. */
+  timeoutMs: number;
+  /** The health of a peer became another. */
+  onChange: (clusterId: string) => void;
+}
+
+interface Check {
+  /** What the client was made of. */
+  identity: string;
+  kubeconfig: string;
+  client: KubeClient | undefined;
+  health: ApiServerHealth;
+  timer: Timer | undefined;
+  stopped: boolean;
+}
+
+/** Asks the API servers of peers whether they are alive, each on a connection and a timer of its own (control plane reference 12.4). */
+export class ApiServerChecker {
+  private readonly checks = new Map<string, Check>();
+
+  constructor(private readonly options: CheckerOptions) {}
+
+  health(clusterId: string): ApiServerHealth {
+    return this.checks.get(clusterId)?.health ?? "unknown";
+  }
+
+  /**
+   * Checks a peer from now on; begins anew where the kubeconfig is another one.
+   *
+   * @param identity changes with the credentials; of a token that is refreshed it stays the same
+   */
+  watch(clusterId: string, identity: string, kubeconfig: string): void {
+    const current = this.checks.get(clusterId);
+    if (current?.identity === identity) {
+      if (current.kubeconfig !== kubeconfig)
+        current.client?.replaceCredentials(kubeconfig, { selfContained: true });
+      current.kubeconfig = kubeconfig;
+      return;
+    }
+    this.forget(clusterId);
+    const check: Check = {
+      identity,
+      kubeconfig,
+      client: undefined,
+      health: "unknown",
+      timer: undefined,
+      stopped: false,
+    };
+    this.checks.set(clusterId, check);
+    try {
+      check.client = KubeClient.fromKubeconfig(kubeconfig, {
+        selfContained: true,
+        source: `kubeconfig of cluster "${clusterId}"`,
+        userAgent: "liqo-api-server-checker",
+        maxConnections: 1,
+      });
+    } catch (error) {
+      if (!(error instanceof KubeconfigError)) throw error;
+      this.conclude(clusterId, check, { error: error.message });
+      return;
+    }
+    void this.check(clusterId, check, check.client);
+  }
+
+  forget(clusterId: string): void {
+    const check = this.checks.get(clusterId);
+    if (check === undefined) return;
+    this.checks.delete(clusterId);
+    check.stopped = true;
+    check.timer?.cancel();
+    check.client?.close();
+  }
+
+  stop(): void {
+    for (const clusterId of [...this.checks.keys()]) this.forget(clusterId);
+  }
+
+  private async check(clusterId: string, check: Check, client: KubeClient): Promise<void> {
+    const { clock, intervalMs, timeoutMs } = this.options;
+    const begin = clock.monotonic();
+    const health = await ask(client, timeoutMs);
+    if (check.stopped) return;
+    this.conclude(clusterId, check, health);
+    const next = Math.max(0, intervalMs - (clock.monotonic() - begin));
+    check.timer = clock.after(next, () => void this.check(clusterId, check, client));
+  }
+
+  private conclude(clusterId: string, check: Check, health: ApiServerHealth): void {
+    if (JSON.stringify(check.health) === JSON.stringify(health)) return;
+    check.health = health;
+    this.options.log.info("health of a peer's API server", { peer: clusterId, health });
+    this.options.onChange(clusterId);
+  }
+}
+
+async function ask(client: KubeClient, deadlineMs: number): Promise<ApiServerHealth> {
+  try {
+    const { status } = await client.raw({ path: "/livez", deadlineMs });
+    return status === 200 ? "ready" : { error: `HTTP ${status}` };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,280 @@
+import { createHash } from "node:crypto";
+import {
+  Annotation,
+  DataKey,
+  EventReason,
+  Finalizer,
+  ForeignCluster,
+  type Kind,
+  type KubeObject,
+  Label,
+  Secret,
+} from "../api";
+import { usableKubeconfig } from "../identity";
+import {
+  conditionStatus,
+  type Controller,
+  type Informer,
+  KubeClient,
+  KubeconfigError,
+  type Outcome,
+  runController,
+  type RuntimeContext,
+  watches,
+} from "../kube";
+import { isSource } from "../plan/replication";
+import { chooseIdentity, controlPlaneSecretSelector } from "./choose-identity";
+import type { Replicable } from "./copy";
+import { PeerReplicator, releaseSource } from "./peer-replicator";
+import { replicatedKinds } from "./replicated-kinds";
+
+export interface ReplicationOptions {
+  /** This cluster's ID. */
+  clusterId: string;
+}
+
+interface Running {
+  replicator: PeerReplicator;
+  remote: KubeClient;
+  secretUid: string | undefined;
+  /** Changes with everything that the replicator was made of. */
+  fingerprint: string;
+  refresh: { cancel(): void } | undefined;
+}
+
+const peer = "peer";
+
+/**
+ * Starts the replicator (control plane reference 11): one replicator for each peer whose control-plane Secret is there, each with a queue,
+ * watches and connections of its own, so that no peer waits for another.
+ */
+export function startReplication(runtime: RuntimeContext, options: ReplicationOptions): Controller {
+  return new Replication(runtime, options).run();
+}
+
+class Replication {
+  private readonly secrets: Informer<Secret>;
+  private readonly foreignClusters: Informer<ForeignCluster>;
+  private readonly sources: ReadonlyMap<string, Informer<Replicable>>;
+  private readonly running = new Map<string, Running>();
+
+  constructor(
+    private readonly runtime: RuntimeContext,
+    private readonly options: ReplicationOptions,
+  ) {
+    const { informers } = runtime;
+    this.secrets = informers.informer(Secret, { labelSelector: controlPlaneSecretSelector });
+    this.secrets.addIndex(peer, labelOf(Label.remoteClusterID));
+    this.foreignClusters = informers.informer(ForeignCluster);
+    this.foreignClusters.addIndex(peer, ({ spec }) => [spec.clusterID]);
+    this.sources = new Map(replicatedKinds.map((kind) => [kind.plural, informers.informer(kind)]));
+    for (const informer of this.sources.values()) informer.addIndex(peer, destinationOf);
+  }
+
+  run(): Controller {
+    const controller = runController(
+      {
+        name: "secret_crdreplicator",
+        sources: [
+          watches(this.secrets, { keys: labelOf(Label.remoteClusterID) }),
+          watches(this.foreignClusters, {
+            keys: ({ spec }) => [spec.clusterID],
+            when: (event) => event.type !== "updated" || isDead(event.before) !== isDead(event.object),
+          }),
+          ...[...this.sources.values()].map((informer) =>
+            watches(informer, {
+              keys: destinationOf,
+              when: ({ type, object }) => type === "deleted" || Boolean(object.metadata.deletionTimestamp),
+            }),
+          ),
+        ],
+        reconcile: (clusterId) => this.reconcile(clusterId, controller),
+      },
+      this.runtime,
+    );
+    this.runtime.signal.addEventListener("abort", () => {
+      for (const clusterId of [...this.running.keys()]) void this.stop(clusterId);
+    });
+    return controller;
+  }
+
+  private async reconcile(clusterId: string, controller: Controller): Promise<Outcome> {
+    const secrets = this.secrets.byIndex(peer, clusterId);
+    const current = this.running.get(clusterId);
+    const { use, leaving, faulty } = chooseIdentity(secrets, current?.secretUid);
+    for (const { secret, message } of faulty) {
+      this.runtime.events.warning(secret, EventReason.invalidControlPlaneSecret, message);
+    }
+    if (use === undefined) {
+      await this.stop(clusterId);
+      for (const secret of leaving) await this.release(secret);
+      if (secrets.length === 0) await this.releaseSources(clusterId, undefined);
+      return;
+    }
+    const secret = await this.hold(use);
+    const started = await this.ensureRunning(clusterId, secret, controller);
+    await this.releaseSources(clusterId, use.metadata.namespace);
+    if (!use.metadata.deletionTimestamp) {
+      for (const other of leaving) await this.release(other);
+      started?.replicator.enqueueAll();
+      return;
+    }
+    return await this.leave(clusterId, leaving, started);
+  }
+
+  /** Lets go of a peer's Secrets once nothing is left on either side (control plane reference 11.2). */
+  private async leave(clusterId: string, leaving: Secret[], running: Running | undefined): Promise<Outcome> {
+    running?.replicator.enqueueAll();
+    if (running?.replicator.hasSources === true) return; // their going brings us back
+    if (running !== undefined && !this.isDead(clusterId) && (await running.replicator.hasCopies())) {
+      return { requeueAfterMs: 1_000 };
+    }
+    await this.stop(clusterId);
+    for (const secret of leaving) await this.release(secret);
+  }
+
+  private async ensureRunning(
+    clusterId: string,
+    secret: Secret,
+    controller: Controller,
+  ): Promise<Running | undefined> {
+    const { clock, events } = this.runtime;
+    const remoteNamespace = secret.metadata.annotations?.[Annotation.remoteTenantNamespace] ?? "";
+    const fingerprint = fingerprintOf(secret, remoteNamespace);
+    const current = this.running.get(clusterId);
+    if (current?.fingerprint === fingerprint) {
+      current.secretUid = secret.metadata.uid;
+      return current;
+    }
+    const kubeconfig = usableKubeconfig(secret.data, new Date(clock.now()));
+    let remote: KubeClient;
+    try {
+      remote = KubeClient.fromKubeconfig(kubeconfig?.text ?? "", {
+        selfContained: true,
+        source: `Secret "${secret.metadata.namespace}/${secret.metadata.name}"`,
+        userAgent: `liqo-crd-replicator/${this.options.clusterId}`,
+      });
+    } catch (error) {
+      if (!(error instanceof KubeconfigError)) throw error;
+      events.warning(secret, EventReason.invalidControlPlaneSecret, error.message);
+      return current;
+    }
+    await this.stop(clusterId);
+    const localNamespace = secret.metadata.namespace ?? "";
+    const replicator = new PeerReplicator(
+      {
+        route: { localClusterId: this.options.clusterId, remoteClusterId: clusterId, remoteNamespace },
+        localNamespace,
+        local: this.runtime.client,
+        remote,
+        sources: this.sources,
+        isDead: () => this.isDead(clusterId),
+        onPresenceChange: () => controller.enqueue(clusterId),
+      },
+      this.runtime,
+    );
+    const running: Running = {
+      replicator,
+      remote,
+      secretUid: secret.metadata.uid,
+      fingerprint,
+      refresh: undefined,
+    };
+    this.running.set(clusterId, running);
+    this.refreshToken(running, secret, kubeconfig?.refreshAfterMs);
+    this.runtime.log.info("replication started", { peer: clusterId, localNamespace, remoteNamespace });
+    return running;
+  }
+
+  /** Cloud identities prove themselves by tokens that expire. */
+  private refreshToken(running: Running, secret: Secret, afterMs: number | undefined): void {
+    if (afterMs === undefined) return;
+    const { clock } = this.runtime;
+    running.refresh = clock.after(afterMs, () => {
+      const next = usableKubeconfig(secret.data, new Date(clock.now()));
+      if (next === undefined) return;
+      running.remote.replaceCredentials(next.text, { selfContained: true });
+      this.refreshToken(running, secret, next.refreshAfterMs);
+    });
+  }
+
+  private async stop(clusterId: string): Promise<void> {
+    const current = this.running.get(clusterId);
+    if (current === undefined) return;
+    this.running.delete(clusterId);
+    current.refresh?.cancel();
+    await current.replicator.stop();
+    this.runtime.log.info("replication stopped", { peer: clusterId });
+  }
+
+  /** Sources that no replicator takes care of, and that are being deleted, would be held for ever. */
+  private async releaseSources(clusterId: string, servedNamespace: string | undefined): Promise<void> {
+    for (const kind of replicatedKinds) {
+      for (const source of this.sourcesOf(kind).byIndex(peer, clusterId)) {
+        const { namespace, deletionTimestamp } = source.metadata;
+        if (!deletionTimestamp || namespace === servedNamespace) continue;
+        await releaseSource(this.runtime.client, kind, source);
+      }
+    }
+  }
+
+  private sourcesOf(kind: Kind<Replicable>): Informer<Replicable> {
+    const informer = this.sources.get(kind.plural);
+    if (informer === undefined) throw new Error(`${kind.plural} are not watched`);
+    return informer;
+  }
+
+  private async hold(secret: Secret): Promise<Secret> {
+    const finalizers = secret.metadata.finalizers ?? [];
+    // Nothing can be held that is already being deleted.
+    if (finalizers.includes(Finalizer.replicator) || secret.metadata.deletionTimestamp) return secret;
+    return await this.writeFinalizers(secret, [...finalizers, Finalizer.replicator]);
+  }
+
+  private async release(secret: Secret): Promise<void> {
+    const finalizers = secret.metadata.finalizers ?? [];
+    await this.writeFinalizers(
+      secret,
+      finalizers.filter((name) => name !== Finalizer.replicator),
+    );
+  }
+
+  private async writeFinalizers(secret: Secret, finalizers: string[]): Promise<Secret> {
+    const { uid, resourceVersion } = secret.metadata;
+    return await this.runtime.client.patch(
+      Secret,
+      secret.metadata,
+      { metadata: { uid, resourceVersion, finalizers } },
+      { type: "merge" },
+    );
+  }
+
+  private isDead(clusterId: string): boolean {
+    return this.foreignClusters.byIndex(peer, clusterId).some(isDead);
+  }
+}
+
+/** Declared dead by the operator, and not answering (control plane reference 11.6). */
+function isDead({ metadata, status }: ForeignCluster): boolean {
+  return (
+    metadata.annotations?.[Annotation.permanentlyUnreachable] === "true" &&
+    conditionStatus(status?.conditions, "APIServerStatus") !== "Established"
+  );
+}
+
+function fingerprintOf(secret: Secret, remoteNamespace: string): string {
+  const hash = createHash("sha256").update(`${secret.metadata.namespace}\n${remoteNamespace}`);
+  for (const key of Object.values(DataKey)) hash.update(`\n${key}=${secret.data?.[key] ?? ""}`);
+  return hash.digest("hex");
+}
+
+function labelOf(label: string): (object: KubeObject) => string[] {
+  return ({ metadata }) => {
+    const value = metadata.labels?.[label];
+    return value === undefined || value === "" ? [] : [value];
+  };
+}
+
+function destinationOf(object: KubeObject): string[] {
+  return isSource(object) ? labelOf(Label.replicationDestination)(object) : [];
+}
