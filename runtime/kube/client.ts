@@ -372,7 +372,8 @@ export class KubeClient {
 
   /** Sends until there is an answer other than "come back later", within one deadline. */
   private async send(request: WireRequest, call: CallOptions = {}): Promise<Answer> {
-    const end = performance.now() + (call.deadlineMs ?? this.deadlineMs);
+    const allowedMs = call.deadlineMs ?? this.deadlineMs;
+    const end = performance.now() + allowedMs;
     let mayRepeat = request.method === "GET";
     let authorization: string | undefined;
     for (;;) {
@@ -381,6 +382,7 @@ export class KubeClient {
       try {
         const answer = await unary(transport, authorized, {
           deadlineMs: Math.max(1, end - performance.now()),
+          allowedMs,
           signal: call.signal,
         });
         if (answer.status === 401) {

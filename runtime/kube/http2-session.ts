@@ -20,6 +20,7 @@ const SESSION_WINDOW = 16 << 20;
 export class Http2Session implements Lane {
   /** Requests under way. */
   active = 0;
+  private longLived = 0;
   private readonly session: ClientHttp2Session;
   private readonly pinging: NodeJS.Timeout;
   private heard = true;
@@ -48,9 +49,13 @@ export class Http2Session implements Lane {
     });
   }
 
-  /** How many more requests it takes; 0 once it is on its way out. */
-  get room(): number {
-    return this.isLeaving ? 0 : Math.max(0, this.limit - this.active);
+  /**
+   * Whether it takes one more request now. Watches may take four fifths of it only: they stay, and what is queued behind them
+   * would wait for minutes.
+   */
+  hasRoomFor({ longLived }: Pick<WireRequest, "longLived">): boolean {
+    if (this.isLeaving || this.active >= this.limit) return false;
+    return longLived !== true || this.longLived < Math.max(1, Math.floor(this.limit * 0.8));
   }
 
   /** On its way out: told so by the server, drained or lost. */
@@ -90,7 +95,9 @@ export class Http2Session implements Lane {
     } catch (error) {
       throw new ConnectionError(`the connection to ${this.authority} is closing`, true, { cause: error });
     }
+    const held = request.longLived === true ? 1 : 0;
     this.active += 1;
+    this.longLived += held;
     let complete = false;
     let cancelled = false;
     let failure: Error | undefined;
@@ -109,6 +116,7 @@ export class Http2Session implements Lane {
     stream.on("error", (error: Error) => (failure = error));
     stream.once("close", () => {
       this.active -= 1;
+      this.longLived -= held;
       if (cancelled) return;
       if (complete && failure === undefined) handler.onEnd();
       else handler.onError(this.failureOf(stream.rstCode, failure));

@@ -49,16 +49,9 @@ export class Transport {
       };
       const lane = this.idleLane(request);
       if (lane !== undefined) return start(lane);
-      this.openLane().then(
-        () => {
-          const opened = this.anyLane(request);
-          if (opened === undefined) failed(this.lostAtOnce(), restarts);
-          else start(opened);
-        },
-        (error: unknown) => {
-          if (!cancelled) handler.onError(asError(error));
-        },
-      );
+      this.onNewLane(request, start).catch((error: unknown) => {
+        if (!cancelled) handler.onError(asError(error));
+      });
     };
     const failed = (error: Error, restarts: number) => {
       if (cancelled) return;
@@ -102,7 +95,7 @@ export class Transport {
 
   private idleLane(request: WireRequest): Lane | undefined {
     if (this.http1 !== undefined) return this.http1;
-    for (const session of this.sessions) if (session.room > 0) return session;
+    for (const session of this.sessions) if (session.hasRoomFor(request)) return session;
     return request.longLived === true ? undefined : this.fullLane();
   }
 
@@ -113,12 +106,18 @@ export class Transport {
     return open.reduce((least, session) => (session.active < least.active ? session : least));
   }
 
-  private anyLane(request: WireRequest): Lane | undefined {
-    return this.idleLane(request) ?? [...this.sessions].find((session) => !session.isLeaving);
-  }
-
-  private lostAtOnce(): ConnectionError {
-    return new ConnectionError(`the connection to ${this.connection.server.host} was lost at once`, true);
+  /** Opens connections until one has room, and starts there before anybody else can take that room: many wait for the same one. */
+  private async onNewLane(request: WireRequest, start: (lane: Lane) => void): Promise<void> {
+    for (let lost = 0; lost < MAX_RESTARTS;) {
+      const opened = await this.openLane();
+      const lane = this.idleLane(request);
+      if (lane !== undefined) return start(lane);
+      if (opened instanceof Http2Session && opened.isLeaving) lost += 1;
+    }
+    throw new ConnectionError(
+      `the connection to ${this.connection.server.host} is lost as soon as it is open`,
+      true,
+    );
   }
 
   private openLane(): Promise<Lane> {

@@ -17,9 +17,15 @@ export class DeadlineError extends Error {
 export function unary(
   transport: Transport,
   request: WireRequest,
-  limits: { deadlineMs: number; signal?: AbortSignal },
+  limits: {
+    /** Left for this attempt. */
+    deadlineMs: number;
+    /** Allowed for the whole call, as the error text shows it. */
+    allowedMs: number;
+    signal?: AbortSignal;
+  },
 ): Promise<Answer> {
-  const { signal, deadlineMs } = limits;
+  const { signal, deadlineMs, allowedMs } = limits;
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortReason(signal));
     let status = 0;
@@ -37,7 +43,7 @@ export function unary(
     const onAbort = () => giveUp(signal === undefined ? new Error("aborted") : abortReason(signal));
     const timer = setTimeout(() => {
       const where = `${request.method} ${transport.connection.server.host}${pathOnly(request.path)}`;
-      giveUp(new DeadlineError(`${where}: no answer in ${deadlineMs / 1000} s`));
+      giveUp(new DeadlineError(`${where}: no answer in ${allowedMs / 1000} s`));
     }, deadlineMs);
     signal?.addEventListener("abort", onAbort, { once: true });
     const exchange: Exchange | undefined = transport.send(request, {
