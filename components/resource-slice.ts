@@ -30,6 +30,9 @@ export interface ResourceSliceArgs {
   timeoutSeconds?: number;
 }
 
+/** A denial may be of before what was changed in the same run; after so many seconds it stands. */
+const DENIAL_STANDS = 15;
+
 /**
  * Resources of a provider that a consumer asked for and was granted; with a virtual node, which is Ready.
  *
@@ -80,7 +83,10 @@ export class ResourceSlice extends pulumi.ComponentResource {
     };
     const decisions = ["Authentication", "Resources"].map((type) => {
       const path = `{.status.conditions[?(@.type=="${type}")].status}`;
-      const decided = { field: { path, equals: "Accepted" }, failOn: { path, equals: "Denied" } };
+      const decided = {
+        field: { path, equals: "Accepted" },
+        failOn: { path, equals: "Denied", forSeconds: DENIAL_STANDS },
+      };
       return new WaitFor(`${name}-${type.toLowerCase()}`, { ...about, ...decided }, { parent: this });
     });
     this.sliceName = after(decisions, slice.metadata.name);

@@ -54,9 +54,15 @@ const inputs = z.object({
     .strictObject({
       path: pathInput.describe("JSONPath of the field."),
       equals: z.string().describe("Value by which it says that waiting is in vain."),
+      forSeconds: z
+        .number()
+        .int()
+        .min(0)
+        .default(0)
+        .describe("How long it must have this value, in seconds; 0 by default."),
     })
     .optional()
-    .describe("Give up at once when a field has this value."),
+    .describe("Give up before the deadline when a field has this value."),
   triggers: z
     .record(z.string(), z.string())
     .optional()
@@ -104,13 +110,21 @@ function expectationOf({ condition, field }: Inputs): Expectation {
   return { kind: "absence" };
 }
 
-function judgeBy(inputs: Inputs): (object: KubeObject | undefined) => Finding<{ value: string }> {
+function judgeBy(
+  inputs: Inputs,
+  now: () => number = Date.now,
+): (object: KubeObject | undefined) => Finding<{ value: string }> {
   const expectation = expectationOf(inputs);
-  const failOn = inputs.failOn && { path: compileJsonPath(inputs.failOn.path), equals: inputs.failOn.equals };
+  const failOn = inputs.failOn && { ...inputs.failOn, path: compileJsonPath(inputs.failOn.path) };
+  let failingSince: number | undefined;
   return (object) => {
-    if (object !== undefined && failOn?.path.select(object).map(textOf).includes(failOn.equals) === true) {
-      return { is: "refused", seen: `${failOn.path.text} is ${failOn.equals}` };
+    if (failOn !== undefined && failOn.path.select(object).map(textOf).includes(failOn.equals)) {
+      failingSince ??= now();
+      const leftMs = failingSince + failOn.forSeconds * 1000 - now();
+      const seen = `${failOn.path.text} is ${failOn.equals}`;
+      return leftMs > 0 ? { is: "open", seen, againMs: leftMs } : { is: "refused", seen };
     }
+    failingSince = undefined;
     const verdict = judge(object, expectation);
     return verdict.is === "met" ? { is: "met", value: { value: verdict.value } } : verdict;
   };
@@ -128,7 +142,7 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<{ value: string
         timeoutSeconds,
         what: inWords(expectationOf(inputs)),
         nextStep: `look with "kubectl get ${kind.toLowerCase()} ${name}${namespace === undefined ? "" : ` -n ${namespace}`} -o yaml" what keeps it, or give more than ${timeoutSeconds} s in timeoutSeconds; the next "pulumi up" goes on waiting`,
-        judge: judgeBy(inputs),
+        judge: judgeBy(inputs, () => context.now()),
       },
       context,
     ),

@@ -32,8 +32,15 @@ export interface WaitForArgs extends ClusterArgs {
   }>;
   /** Wait until there is no such object. */
   absent?: pulumi.Input<true>;
-  /** Give up at once when a field has this value. */
-  failOn?: pulumi.Input<{ path: pulumi.Input<string>; equals: pulumi.Input<string> }>;
+  /** Give up before the deadline when a field has this value. */
+  failOn?: pulumi.Input<{
+    /** JSONPath of the field. */
+    path: pulumi.Input<string>;
+    /** Value by which it says that waiting is in vain. */
+    equals: pulumi.Input<string>;
+    /** How long it must have this value, in seconds; 0 by default. */
+    forSeconds?: pulumi.Input<number>;
+  }>;
   /** Arbitrary values: when one changes, wait again. */
   triggers?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Longest time to wait, in seconds; 300 by default. */

@@ -10,7 +10,13 @@ import { seconds, Trail } from "./trail";
 /** What one look at the object says. */
 export type Finding<R> =
   | { is: "met"; value: R }
-  | { is: "open"; /** What was seen instead. */ seen: string }
+  | {
+      is: "open";
+      /** What was seen instead. */
+      seen: string;
+      /** When to judge again if nothing changes. */
+      againMs?: number;
+    }
   /** It cannot become true any more. */
   | { is: "refused"; seen: string };
 
@@ -86,7 +92,7 @@ export async function waitForObject<T extends KubeObject, R>(
       note(observation === undefined ? `the cluster does not serve the kind ${wait.kindName}` : finding.seen);
       if (finding.is === "refused") throw await fail(`${wait.what} cannot come: ${finding.seen}`);
       if (left() > 0 && observation !== undefined) {
-        await observation.change(clamp(left(), 100, lookAgainMs));
+        await observation.change(clamp(Math.min(left(), finding.againMs ?? lookAgainMs), 100, lookAgainMs));
         continue;
       }
     } catch (error) {
