@@ -135,6 +135,55 @@ export const foreignClusterRules: PolicyRule[] = [
   rule("offloading.liqo.io", ["virtualnodes"], read),
 ];
 
+/** Offloading in the controller manager: as a consumer virtual nodes and what goes to them, as a provider the namespaces and pods of consumers. */
+export const offloadingRules: PolicyRule[] = [
+  rule("core.liqo.io", ["foreignclusters"], read),
+  // Tenant namespaces have any name; only labels and deletion marks of control-plane secrets are kept.
+  rule("", ["secrets"], read),
+  rule("", ["namespaces"], [...read, "create", "delete", "patch"]),
+  // Virtual nodes are cordoned, drained and removed; pods of consumers are made, labelled and, on lost nodes, removed.
+  rule("", ["nodes"], [...read, "delete", "patch"]),
+  rule("", ["pods"], [...read, "create", "delete", "patch"]),
+  rule("", ["pods/eviction"], ["create"]),
+  rule("coordination.k8s.io", ["leases"], ["get"]),
+  rule("offloading.liqo.io", ["namespacemaps"], [...read, "create", "delete", "patch"]),
+  rule("offloading.liqo.io", ["namespaceoffloadings", "virtualnodes"], [...read, "patch"]),
+  rule("offloading.liqo.io", ["shadowpods"], read),
+  rule(
+    "offloading.liqo.io",
+    ["namespacemaps/status", "namespaceoffloadings/status", "shadowpods/status", "virtualnodes/status"],
+    ["patch"],
+  ),
+  // Owner references that block the owner's deletion need this on the owner.
+  rule("offloading.liqo.io", ["shadowpods/finalizers"], ["update"]),
+  rule("rbac.authorization.k8s.io", ["rolebindings"], [...read, "create"]),
+  rule("rbac.authorization.k8s.io", ["clusterroles"], ["bind"], [RoleName.virtualKubeletRemote]),
+];
+
+/** The admission webhooks: they read what they decide on, and write their authority into their own two registrations. */
+export const webhookRules: PolicyRule[] = [
+  rule(
+    "admissionregistration.k8s.io",
+    ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+    [...read, "patch"],
+    ["liqo-webhook"],
+  ),
+  rule("", ["namespaces"], read),
+  rule("", ["nodes"], ["get"]),
+  rule("authentication.liqo.io", ["resourceslices", "tenants"], ["list"]),
+  rule("offloading.liqo.io", ["namespaceoffloadings", "quotas", "shadowpods"], read),
+  rule("offloading.liqo.io", ["virtualnodes"], ["list"]),
+  rule("offloading.liqo.io", ["vkoptionstemplates"], ["get"]),
+];
+
+/** In the Liqo namespace only: the webhook's own certificate, the leader's lease and its mark. */
+export const webhookNamespaceRules: PolicyRule[] = [
+  rule("", ["secrets"], ["create"]),
+  rule("", ["secrets"], [...read, "update"], ["liqo-webhook-certs"]),
+  rule("", ["pods"], ["patch"]),
+  rule("coordination.k8s.io", ["leases"], ["create", "get", "update"]),
+];
+
 /** What the frame of the controller manager itself needs: events, and the lease of the leader. */
 export const controllerManagerFrameRules: PolicyRule[] = [
   rule("", ["events"], ["create", "patch"]),
@@ -147,10 +196,11 @@ export const controllerManagerNamespaceRules: PolicyRule[] = [
   rule("coordination.k8s.io", ["leases"], ["create", "get", "list", "patch", "update", "watch"]),
 ];
 
-/** The controller manager without offloading and networking, which have lists of their own. */
+/** All controllers of the controller manager; networking adds its list. */
 export const controllerManagerRules: PolicyRule[] = [
   ...controllerManagerFrameRules,
   ...authenticationRules,
   ...replicationRules,
   ...foreignClusterRules,
+  ...offloadingRules,
 ];

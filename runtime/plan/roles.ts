@@ -12,6 +12,8 @@ import {
   virtualKubeletLocalRules,
   virtualKubeletRemoteClusterwideRules,
   virtualKubeletRemoteRules,
+  webhookNamespaceRules,
+  webhookRules,
 } from "./rbac";
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -63,6 +65,13 @@ const clusterRoleDefinitions: readonly RoleDefinition[] = [
     rules: virtualKubeletRemoteClusterwideRules,
     subjects: [],
   },
+  {
+    name: DeploymentName.webhook,
+    appName: "webhook",
+    module: "webhook",
+    rules: webhookRules,
+    subjects: [DeploymentName.webhook],
+  },
 ];
 
 /** Roles in the Liqo namespace itself. */
@@ -73,6 +82,13 @@ const namespaceRoleDefinitions: readonly RoleDefinition[] = [
     module: "controller-manager",
     rules: controllerManagerNamespaceRules,
     subjects: [DeploymentName.controllerManager],
+  },
+  {
+    name: DeploymentName.webhook,
+    appName: "webhook",
+    module: "webhook",
+    rules: webhookNamespaceRules,
+    subjects: [DeploymentName.webhook],
   },
 ];
 

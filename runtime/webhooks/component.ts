@@ -1,0 +1,108 @@
+import { z } from "zod";
+
+import { Label, LabelValue, Name, type ObjectRef, Pod } from "../api";
+import { type Component, defineComponent } from "../component/component";
+import { boolean, ignored, integer, list, parsed, required, text } from "../component/flags";
+import { LeaderElection, type RuntimeContext } from "../kube";
+import { DeploymentName, Port, WEBHOOK_SECRET } from "../plan/deployments";
+import { certificateController } from "./certificate-controller";
+import type { ServingCertificates } from "./certificates";
+import { admissionRoutes } from "./routes";
+import { AdmissionServer } from "./server";
+import { webhookMetrics } from "./webhook-metrics";
+
+const LEASE = "66cf253f.webhook.liqo.io";
+
+const flags = z.object({
+  clusterId: required(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, "give this cluster's ID"),
+  liqoNamespace: text(Name.liqoNamespace),
+  secretName: text(WEBHOOK_SECRET),
+  webhookPort: integer(Port.webhook, 0, 65_535),
+  /** `https://host:port` that API servers call in place of the Service, for those that reach no Service. */
+  webhookUrl: text(),
+  podcidr: list(),
+  vkOptionsDefaultTemplate: parsed(`${Name.liqoNamespace}/${Name.vkOptionsTemplate}`, readRef),
+  enableResourceEnforcement: boolean(true),
+  liqoRuntimeClass: text(Name.runtimeClass),
+  enableLeaderElection: boolean(false),
+  /** What is booked follows a watch; there is nothing to refresh. */
+  resourceValidatorRefreshInterval: ignored(),
+});
+type Flags = z.output<typeof flags>;
+
+/**
+ * The admission webhooks (offloading reference 16). Until it has a certificate it does not listen; until it has seen what is stored it is
+ * not ready.
+ */
+export const webhook: Component<typeof flags> = defineComponent({
+  name: "webhook",
+  flags,
+  start: (context, given) => {
+    const { log, signal, health, metrics } = context;
+    const routes = admissionRoutes(context, {
+      clusterID: given.clusterId,
+      liqoNamespace: given.liqoNamespace,
+      podCidrs: given.podcidr,
+      runtimeClass: given.liqoRuntimeClass,
+      vkOptionsTemplate: given.vkOptionsDefaultTemplate,
+      enforceResources: given.enableResourceEnforcement,
+    });
+    let server: AdmissionServer | undefined;
+    health.addReadiness("webhook", () => (server === undefined ? "it has no certificate yet" : undefined));
+    const observe = webhookMetrics(metrics);
+    const serve = async (certificates: ServingCertificates) => {
+      if (server !== undefined) return server.useCertificates(certificates);
+      server = await AdmissionServer.start({
+        routes,
+        port: given.webhookPort,
+        certificates,
+        onAnswer: (answer) => {
+          observe(answer);
+          if (answer.error !== undefined)
+            log.warn("webhook failed", { path: answer.path, error: answer.error });
+          else if (!answer.verdict.allowed)
+            log.debug("request refused", { path: answer.path, message: answer.verdict.message });
+        },
+      });
+      log.info("webhooks are served", { port: server.port });
+    };
+    certificateController(context, {
+      namespace: given.liqoNamespace,
+      secretName: given.secretName,
+      serviceName: DeploymentName.webhook,
+      ...(given.webhookUrl === "" ? {} : { baseUrl: given.webhookUrl }),
+      onCertificates: serve,
+    });
+    signal.addEventListener("abort", () => void server?.stop(), { once: true });
+    if (given.enableLeaderElection) elect(context, given);
+    return Promise.resolve();
+  },
+});
+
+/** Of several replicas the Service leads to the one that leads, since what is booked for a moment is known to that one alone. */
+function elect({ client, clock, log, signal }: RuntimeContext, { liqoNamespace }: Flags): void {
+  const pod = process.env.POD_NAME ?? "";
+  const mark = (value: string | null) => {
+    const body = { metadata: { labels: { [Label.leader]: value } } };
+    client
+      .patch(Pod, { name: pod, namespace: liqoNamespace }, body, { type: "merge" })
+      .catch((error: unknown) => log.warn("leader's pod not labelled", { pod, error }));
+  };
+  const election = new LeaderElection({
+    client,
+    clock,
+    log,
+    lease: { name: LEASE, namespace: liqoNamespace },
+    identity: pod,
+    onElected: () => mark(LabelValue.true),
+    onLost: () => mark(null),
+  });
+  void election.run(signal);
+}
+
+function readRef(given: string): Required<ObjectRef> {
+  const [namespace = "", name = "", ...rest] = given.split("/");
+  if (namespace === "" || name === "" || rest.length > 0)
+    throw new Error(`is ${JSON.stringify(given)}; write <namespace>/<name> of a VkOptionsTemplate`);
+  return { namespace, name };
+}
