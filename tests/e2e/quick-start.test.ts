@@ -10,6 +10,8 @@ import {
   type UpResult,
 } from "@pulumi/pulumi/automation";
 
+import { z } from "zod";
+
 import { workspaceOptions } from "../../provider/engine/automation";
 import { preparePulumi } from "../../provider/engine/engine";
 import { listClusters } from "../../provider/local-cluster/local-clusters";
@@ -17,6 +19,8 @@ import { Node, packageRoot, Pod } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
 import { describeResult } from "../../scripts/quick-start/result";
 import { ownCheckout } from "../support/local-checkout";
+
+const stateSchema = z.object({ deployment: z.object({ resources: z.array(z.unknown()).default([]) }) });
 
 describe("examples/quick-start, as a user's project, on the real engine and real clusters", function () {
   this.timeout(5 * 60_000);
@@ -45,8 +49,7 @@ describe("examples/quick-start, as a user's project, on the real engine and real
     assert.deepEqual(Object.keys(changeSummary), ["create"]);
     assert.ok((changeSummary.create ?? 0) > 60, `${changeSummary.create} resources`);
     assert.deepEqual(await listClusters(), []);
-    const { deployment } = await stack.exportStack();
-    assert.deepEqual((deployment as { resources?: unknown[] }).resources ?? [], []);
+    assert.deepEqual(await resourcesInState(), []);
   });
 
   it("comes up: three pods at the peer, as the consumer and the provider see them", async () => {
@@ -111,9 +114,13 @@ describe("examples/quick-start, as a user's project, on the real engine and real
     await stack.destroy();
     console.log(`    pulumi destroy: ${((performance.now() - begin) / 1000).toFixed(1)} s`);
     assert.deepEqual(await listClusters(), []);
-    const { deployment } = await stack.exportStack();
-    assert.deepEqual((deployment as { resources?: unknown[] }).resources ?? [], []);
+    assert.deepEqual(await resourcesInState(), []);
   });
+
+  async function resourcesInState(): Promise<unknown[]> {
+    const exported = stateSchema.parse(await stack.exportStack());
+    return exported.deployment.resources;
+  }
 
   function text(name: string): string {
     const value: unknown = outputs[name]?.value;

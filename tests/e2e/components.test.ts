@@ -1,0 +1,353 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+import * as k8s from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import type { Stack } from "@pulumi/pulumi/automation";
+import { parse, stringify } from "yaml";
+
+import * as liqo from "../../components";
+import { downCluster, resumeClusters, upCluster } from "../../provider/local-cluster/local-clusters";
+import { type LocalImages, localImages } from "../../provider/local-cluster/local-images";
+import {
+  hierarchies,
+  processesIn,
+  trackingHierarchy,
+} from "../../provider/local-cluster/native/control-groups";
+import { nativeLayout } from "../../provider/local-cluster/native/layout";
+import { clusterGroup } from "../../provider/local-cluster/native/start-cluster";
+import { identifyProcess } from "../../provider/local-cluster/process-identity";
+import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
+import { ensureTools } from "../../provider/local-cluster/toolchain";
+import {
+  ForeignCluster,
+  Namespace,
+  NamespaceOffloading,
+  Node,
+  Pod,
+  ResourceSlice,
+  Secret,
+  Tenant,
+  VirtualNode,
+} from "../../runtime/api";
+import { KubeClient } from "../../runtime/kube";
+import { everything } from "../support/everything";
+import { addedNamespaces } from "../support/installed-runtime";
+import { ownCheckout } from "../support/local-checkout";
+import { type PulumiProject, pulumiProject } from "../support/pulumi-project";
+import { until } from "../support/until";
+
+type Side = "rome" | "milan";
+
+/** What a program of these tests has; each test changes one thing. */
+interface Fabric {
+  installations: boolean;
+  /** Whether milan grants what is asked with the built-in class. */
+  grants: boolean;
+  peering: boolean;
+  bidirectional: boolean;
+  memory: string;
+  /** A second virtual node from the same slice. */
+  secondNode: boolean;
+  offloading: boolean;
+  /** Kubeconfig of milan, as the peering gets it. */
+  milanKubeconfig: string;
+}
+
+describe("components, on the real engine and real clusters", function () {
+  this.timeout(5 * 60_000);
+  ownCheckout("comp");
+  let project: PulumiProject;
+  let images: LocalImages;
+  let clusters: Record<Side, RunningCluster>;
+  let clients: Record<Side, KubeClient>;
+  let full: Fabric;
+  let initial: Record<Side, Set<string>>;
+
+  before(async function () {
+    this.timeout(40 * 60_000); // the first run on a machine builds the tools
+    const progress = (line: string) => console.log(`    ${line}`);
+    await ensureTools(["kubernetes", "etcd", "coredns"], { progress });
+    images = await localImages(progress);
+    const archives = [images.runtime.file, images.busybox.file];
+    const [rome, milan, made] = await Promise.all([
+      upCluster(
+        { name: "rome", podCidr: "10.51.0.0/16", serviceCidr: "10.151.0.0/16", images: archives },
+        { progress },
+      ),
+      upCluster(
+        { name: "milan", podCidr: "10.52.0.0/18", serviceCidr: "10.152.0.0/20", images: archives },
+        { progress },
+      ),
+      pulumiProject("components", { progress, resourcePlugins: ["kubernetes", "random"] }),
+    ]);
+    clusters = { rome, milan };
+    clients = {
+      rome: KubeClient.fromKubeconfig(rome.kubeconfig),
+      milan: KubeClient.fromKubeconfig(milan.kubeconfig),
+    };
+    project = made;
+    initial = {
+      rome: new Set(await everything(clients.rome)),
+      milan: new Set(await everything(clients.milan)),
+    };
+    full = {
+      installations: true,
+      grants: true,
+      peering: true,
+      bidirectional: false,
+      memory: "1Gi",
+      secondNode: false,
+      offloading: true,
+      milanKubeconfig: milan.kubeconfig,
+    };
+  });
+  after(async () => {
+    clients?.rome.close();
+    clients?.milan.close();
+    project?.remove();
+    await Promise.all([downCluster("rome"), downCluster("milan")]);
+  });
+
+  const stackOf = (changes: Partial<Fabric>): Promise<Stack> =>
+    project.stack("fabric", () => Promise.resolve(program({ ...full, ...changes })));
+
+  function program(fabric: Fabric): Record<string, pulumi.Output<unknown>> {
+    if (!fabric.installations) return {};
+    const providers = {
+      rome: liqo.clusterProvider("rome", { kubeconfig: clusters.rome.kubeconfig, clusterIdentifier: "rome" }),
+      milan: liqo.clusterProvider("milan", {
+        kubeconfig: clusters.milan.kubeconfig,
+        clusterIdentifier: "milan",
+      }),
+    };
+    const rome = new liqo.Installation("rome", {
+      cluster: { kubeconfig: clusters.rome.kubeconfig, provider: providers.rome },
+      clusterId: "rome",
+      image: images.runtime.name,
+      apiServer: { address: clusters.rome.peerApiServerUrl },
+    });
+    const milan = new liqo.Installation("milan", {
+      cluster: { kubeconfig: clusters.milan.kubeconfig, provider: providers.milan },
+      clusterId: "milan",
+      namespace: "liqo-system",
+      image: images.runtime.name,
+      apiServer: { address: clusters.milan.peerApiServerUrl },
+      defaultResourceSliceClassEnabled: fabric.grants,
+    });
+    if (!fabric.peering) return {};
+    const consumer = {
+      kubeconfig: clusters.rome.kubeconfig,
+      provider: providers.rome,
+      clusterId: rome.clusterId,
+      liqoNamespace: rome.namespace,
+    };
+    const peering = new liqo.Peering("rome-milan", {
+      consumer,
+      provider: {
+        kubeconfig: fabric.milanKubeconfig,
+        provider: providers.milan,
+        clusterId: milan.clusterId,
+        liqoNamespace: milan.namespace,
+      },
+      bidirectional: fabric.bidirectional,
+      resources: { cpu: "1", memory: fabric.memory },
+      timeoutSeconds: 60,
+    });
+    if (fabric.secondNode) {
+      new liqo.VirtualNode(
+        "small",
+        {
+          consumer,
+          providerClusterId: "milan",
+          nodeName: "milan-small",
+          kubeconfigSecretName: "kubeconfig-resourceslice-milan",
+          resources: { cpu: "100m", memory: "64Mi", pods: "2" },
+          labels: { size: "small" },
+        },
+        { dependsOn: peering },
+      );
+    }
+    if (fabric.offloading) {
+      const namespace = new k8s.core.v1.Namespace(
+        "shop",
+        { metadata: { name: "shop" } },
+        { provider: providers.rome },
+      );
+      new liqo.NamespaceOffloading(
+        "shop",
+        { cluster: consumer, namespace: namespace.metadata.name, podOffloadingStrategy: "LocalAndRemote" },
+        { dependsOn: peering },
+      );
+    }
+    return { nodeName: peering.nodeName, reverseNodeName: peering.reverseNodeName };
+  }
+
+  /** Nothing to do, whatever one looks at. */
+  async function settled(changes: Partial<Fabric>): Promise<void> {
+    const { changeSummary } = await (await stackOf(changes)).preview({ expectNoChanges: true });
+    assert.deepEqual(Object.keys(changeSummary), ["same"]);
+  }
+
+  it("install the runtime on both clusters, once", async () => {
+    await (await stackOf({ peering: false })).up();
+    await settled({ peering: false });
+    for (const side of ["rome", "milan"] as const) {
+      const pods = await clients[side].list(Pod, { labelSelector: "app.kubernetes.io/part-of=liqo" });
+      assert.equal(pods.length, 3);
+      for (const { metadata, status } of pods) {
+        assert.equal(status?.containerStatuses?.[0]?.restartCount, 0, `${metadata.name} did not restart`);
+      }
+    }
+  });
+
+  it("name a kubeconfig that is not accepted, keep what was made, and go on with the right one", async () => {
+    const wrong = parse(clusters.milan.kubeconfig) as { users: { name: string; user: object }[] };
+    for (const user of wrong.users) user.user = { token: "expired" };
+    await assert.rejects((await stackOf({ milanKubeconfig: stringify(wrong) })).up(), (error) => {
+      assert.match(String(error), /does not accept the kubeconfig's credentials \(401\)/);
+      assert.ok(!String(error).includes("expired\n"), "the credentials stay out of it");
+      return true;
+    });
+    assert.deepEqual(await clients.rome.list(Node, { labelSelector: "liqo.io/type=virtual-node" }), []);
+    await (await stackOf({ offloading: false })).up();
+    await settled({ offloading: false });
+    assert.equal(await nodeIsReady("rome", "milan"), true);
+  });
+
+  it("change what is asked for in place", async () => {
+    await (await stackOf({ memory: "2Gi" })).up();
+    const ref = { name: "milan", namespace: "liqo-tenant-milan" };
+    await until("the virtual node has the new capacity", async () => {
+      const node = await clients.rome.get(VirtualNode, ref);
+      return node?.spec.resourceQuota?.hard?.["memory"] === "2Gi";
+    });
+    const slice = await clients.milan.get(ResourceSlice, { name: "milan", namespace: "liqo-tenant-rome" });
+    assert.equal(slice?.status?.resources?.["memory"], "2Gi");
+  });
+
+  it("extend a namespace, and take it back", async () => {
+    await (await stackOf({ memory: "2Gi" })).up();
+    const ref = { name: "offloading", namespace: "shop" };
+    assert.equal((await clients.rome.get(NamespaceOffloading, ref))?.status?.offloadingPhase, "Ready");
+    assert.ok((await addedNamespaces(clients.milan)).includes("shop-rome"));
+    await (await stackOf({ memory: "2Gi", offloading: false })).up();
+    assert.ok(!(await addedNamespaces(clients.milan)).includes("shop-rome"));
+  });
+
+  it("make a second virtual node from one slice, and remove it alone", async () => {
+    const more = { memory: "2Gi", offloading: false };
+    await (await stackOf({ ...more, secondNode: true })).up();
+    await settled({ ...more, secondNode: true });
+    const node = await clients.rome.get(Node, { name: "milan-small" });
+    assert.equal(node?.metadata.labels?.["size"], "small");
+    assert.equal(node?.status?.allocatable?.["pods"], "2");
+    await (await stackOf(more)).up();
+    assert.equal(await clients.rome.get(Node, { name: "milan-small" }), undefined);
+    assert.equal(await nodeIsReady("rome", "milan"), true);
+  });
+
+  it("peer both ways, and one way again", async () => {
+    const more = { memory: "2Gi", offloading: false };
+    await (await stackOf({ ...more, bidirectional: true })).up();
+    await settled({ ...more, bidirectional: true });
+    assert.equal(await nodeIsReady("milan", "rome"), true);
+    await until("both are consumer and provider", async () => {
+      const roles = await Promise.all([role("rome", "milan"), role("milan", "rome")]);
+      return roles.every((one) => one === "ConsumerAndProvider");
+    });
+    await (await stackOf(more)).up();
+    assert.equal(await clients.milan.get(Node, { name: "rome" }), undefined);
+    assert.equal(await nodeIsReady("rome", "milan"), true);
+    await settled(more);
+  });
+
+  it("say that a provider denies, and go on once it grants", async () => {
+    await (await stackOf({ peering: false })).up();
+    await assert.rejects((await stackOf({ grants: false, offloading: false })).up(), (error) => {
+      assert.match(String(error), /Resources.*Denied/);
+      assert.match(String(error), /DefaultResourceSliceClassDisabled/);
+      return true;
+    });
+    assert.ok(
+      await clients.milan.get(Tenant, { name: "rome", namespace: "liqo-tenant-rome" }),
+      "the rest stands",
+    );
+    await (await stackOf({ offloading: false })).up();
+    await settled({ offloading: false });
+    assert.equal(await nodeIsReady("rome", "milan"), true);
+  });
+
+  it("fail when a cluster goes away in the middle, and go on when it is back", async () => {
+    const more = { offloading: false, bidirectional: true };
+    const stack = await stackOf(more);
+    const up = stack.up();
+    await until("the return direction has begun", () =>
+      clients.rome.get(Secret, { name: "liqo-nonce", namespace: "liqo-tenant-milan" }),
+    );
+    await killCluster("milan");
+    await assert.rejects(up);
+    await resumeClusters();
+    await (await stackOf(more)).up();
+    await settled(more);
+    assert.equal(await nodeIsReady("milan", "rome"), true);
+    assert.equal(await nodeIsReady("rome", "milan"), true);
+    await (await stackOf({ offloading: false })).up();
+  });
+
+  it("refuse to remove an installation that is in use by hand-made objects", async () => {
+    await clients.rome.create(Namespace, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "by-hand" },
+    });
+    await clients.rome.create(NamespaceOffloading, {
+      apiVersion: "offloading.liqo.io/v1beta1",
+      kind: "NamespaceOffloading",
+      metadata: { name: "offloading", namespace: "by-hand" },
+      spec: {},
+    });
+    await assert.rejects((await stackOf({ installations: false })).up(), (error) => {
+      assert.match(String(error), /still in use: NamespaceOffloading by-hand\/offloading/);
+      return true;
+    });
+    assert.equal(
+      (await clients.rome.list(Pod, { namespace: "liqo" })).length,
+      3,
+      "the controllers still run",
+    );
+    await clients.rome.delete(Namespace, { name: "by-hand" });
+    await until(
+      "the namespace is gone",
+      async () => !(await addedNamespaces(clients.rome)).includes("by-hand"),
+    );
+  });
+
+  it("leave nothing behind", async () => {
+    await (await stackOf({})).destroy();
+    for (const side of ["rome", "milan"] as const) {
+      const left = (await everything(clients[side])).filter((name) => !initial[side].has(name));
+      assert.deepEqual(left, [], side);
+    }
+  });
+
+  async function nodeIsReady(side: Side, name: string): Promise<boolean> {
+    const node = await clients[side].get(Node, { name });
+    const ready = node?.status?.conditions?.find(({ type }) => type === "Ready");
+    return ready?.status === "True";
+  }
+
+  async function role(side: Side, peer: string): Promise<string | undefined> {
+    return (await clients[side].get(ForeignCluster, { name: peer }))?.status?.role;
+  }
+});
+
+/** SIGKILL to every process of a native cluster, as when its machine goes away. */
+async function killCluster(name: string): Promise<void> {
+  const group = clusterGroup(nativeLayout(), name);
+  const folder = join(trackingHierarchy(await hierarchies()).mountPoint, group);
+  for (const pid of await processesIn(folder)) {
+    if (identifyProcess(pid) !== undefined) process.kill(pid, "SIGKILL");
+  }
+  await until("the cluster's processes are gone", async () => (await processesIn(folder)).length === 0);
+}
