@@ -1,21 +1,31 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Free TCP ports of the loopback address, all different. Another process may still take one before it is used. */
+/** Below the range from which the kernel takes ports for outgoing connections, so that none of those comes in between. */
+const FIRST = 15_000;
+const LAST = 29_999;
+const TRIES = 1_000;
+
+/** Ports that this process was given already: they may not be bound yet. */
+const given = new Set<number>();
+
+/** Free TCP ports of the loopback address, all different, none given twice by one process. Another process may still take one first. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen()));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("a TCP server without a port");
-    return address.port;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  const ports: number[] = [];
+  for (let attempt = 0; attempt < TRIES && ports.length < count; attempt++) {
+    const port = randomInt(FIRST, LAST + 1);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) ports.push(port);
+  }
+  if (ports.length < count) throw new Error(`no ${count} free TCP ports between ${FIRST} and ${LAST} on 127.0.0.1`);
   return ports;
 }
 
-function listen() {
-  return new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => resolve(server));
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
