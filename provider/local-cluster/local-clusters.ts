@@ -44,7 +44,8 @@ export async function downAllClusters(options: BackendOptions = {}): Promise<str
 /** Starts again every cluster of this checkout that does not run, with its keys and data. */
 export async function resumeClusters(options: BackendOptions = {}): Promise<RunningCluster[]> {
   const stopped = (await nativeList()).filter(({ running }) => !running);
-  return Promise.all(stopped.map(({ spec }) => nativeUp(spec, options)));
+  // Their nodes still hold the images that they were given.
+  return Promise.all(stopped.map(({ spec }) => nativeUp({ ...spec, images: [] }, options)));
 }
 
 /** A running cluster; undefined if there is none of this name, or it does not run. */

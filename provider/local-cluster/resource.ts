@@ -1,7 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { dynamicModule, dynamicOptions } from "../resource-options";
-import { trampoline } from "../trampoline";
+import { LiqoResource } from "../liqo-resource";
 
 export interface LocalClusterArgs {
   /** Names the cluster, the context of its kubeconfig and its nodes (`<name>-1`, …): 1 to 20 lower-case letters, digits, hyphens. */
@@ -23,7 +22,7 @@ export interface LocalClusterArgs {
 }
 
 /** A real Kubernetes cluster on this machine. */
-export class LocalCluster extends pulumi.dynamic.Resource {
+export class LocalCluster extends LiqoResource {
   /** Administrator's kubeconfig; secret. */
   declare readonly kubeconfig: pulumi.Output<string>;
   /** The API server as this machine reaches it. */
@@ -38,7 +37,7 @@ export class LocalCluster extends pulumi.dynamic.Resource {
 
   constructor(name: string, args: LocalClusterArgs, options?: pulumi.CustomResourceOptions) {
     super(
-      trampoline("localCluster"),
+      "localCluster",
       name,
       {
         kubeconfig: undefined,
@@ -48,9 +47,8 @@ export class LocalCluster extends pulumi.dynamic.Resource {
         runsOn: undefined,
         ...args,
       },
-      dynamicOptions(options, ["kubeconfig"]),
-      dynamicModule,
-      "LocalCluster",
+      options,
+      ["kubeconfig"],
     );
   }
 }

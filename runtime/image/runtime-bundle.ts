@@ -1,11 +1,11 @@
-import { build } from "esbuild";
-
 /**
  * The runtime as one file of JavaScript for Node 24.
  *
  * @param entryPoint compiled or TypeScript source of `runtime/main`
  */
 export async function bundleRuntime(entryPoint: string): Promise<Uint8Array> {
+  // Loaded here: those who only want the names of images need no compiler in memory.
+  const { build } = await import("esbuild");
   const result = await build({
     entryPoints: [entryPoint],
     bundle: true,

@@ -16,6 +16,7 @@ import { cacheFolder } from "../../provider/local-cluster/folders";
 import {
   downCluster,
   getCluster,
+  importImages,
   listClusters,
   resumeClusters,
   upCluster,
@@ -32,7 +33,12 @@ import { runCommand } from "../../provider/local-cluster/run-command";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import { ensureSystemPackages } from "../../provider/local-cluster/system-packages";
-import { buildBusyboxImage, buildRuntimeImage, busyboxImageName } from "../../runtime/image";
+import {
+  buildBusyboxImage,
+  buildRuntimeImage,
+  busyboxImageName,
+  type ImageArchive,
+} from "../../runtime/image";
 
 /** Settings that keep these clusters apart from those of this checkout, as if they were another's. */
 function asCheckout(prefix: string, stateFolder: string): void {
@@ -46,7 +52,7 @@ describe("native local clusters", function () {
   const environment = { ...process.env };
   let traces: Traces;
   let clusters: { rome: RunningCluster; milan: RunningCluster };
-  let runtimeImage: string;
+  let runtimeImage: ImageArchive;
   let kubectlPath: string;
 
   const kubectl = async (name: "rome" | "milan", ...args: string[]) => {
@@ -75,7 +81,7 @@ describe("native local clusters", function () {
     const folder = join(cacheFolder(), "images");
     const busybox = await buildBusyboxImage(folder);
     const runtime = await buildRuntimeImage({ folder, entryPoint });
-    runtimeImage = runtime.name;
+    runtimeImage = runtime;
     asCheckout("e2e", state);
     traces = await tracesOfMachine();
 
@@ -98,7 +104,7 @@ describe("native local clusters", function () {
           backend: "native",
           podCidr: "10.220.0.0/20",
           serviceCidr: "10.120.0.0/22",
-          images: [busybox.file, runtime.file],
+          images: [busybox.file],
         },
         { progress },
       ),
@@ -216,6 +222,7 @@ describe("native local clusters", function () {
   });
 
   it("runs the runtime's image and its network tools in a pod that is not privileged", async () => {
+    await importImages("milan", [runtimeImage.file]);
     const securityContext = { privileged: false, capabilities: { add: ["NET_ADMIN", "NET_RAW"] } };
     await apply("milan", {
       apiVersion: "v1",
@@ -226,7 +233,7 @@ describe("native local clusters", function () {
         containers: [
           {
             name: "main",
-            image: runtimeImage,
+            image: runtimeImage.name,
             command: ["liqo-runtime"],
             args: ["a,b"],
             securityContext,
@@ -317,6 +324,11 @@ describe("native local clusters", function () {
     await eventually(async () => {
       assert.equal(await kubectl("rome", "exec", "web-1", "--", "cat", "/www/index.html"), "web-1\n");
     }, 60_000);
+    // Its image was imported after the first start.
+    await eventually(
+      async () => assert.match(await kubectl("milan", "logs", "tools"), /^runtime v24/m),
+      60_000,
+    );
   });
 
   it("leaves nothing when it is removed", async () => {

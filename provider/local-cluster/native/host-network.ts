@@ -1,6 +1,7 @@
-import { z } from "zod";
+import { readFile } from "node:fs/promises";
+import { endianness } from "node:os";
 
-import { parseRange, type Ipv4Range } from "../ipv4-range";
+import type { Ipv4Range } from "../ipv4-range";
 import { runCommand } from "../run-command";
 
 /** A range that this machine already reaches by a route. */
@@ -9,21 +10,27 @@ export interface HostRoute {
   device: string;
 }
 
-const routes = z.array(
-  z.object({ dst: z.string(), dev: z.string().optional(), type: z.string().optional() }),
-);
-
-/** This machine's IPv4 routes, the default ones left out. */
+/** This machine's IPv4 routes of the main table, the default ones left out. */
 export async function hostRoutes(): Promise<HostRoute[]> {
-  const parsed = routes.parse(
-    JSON.parse(await runCommand("ip", ["-json", "-4", "route", "show", "table", "main"])),
-  );
-  return parsed
-    .filter(({ dst }) => dst !== "default")
-    .map(({ dst, dev, type }) => ({
-      range: parseRange(dst.includes("/") ? dst : `${dst}/32`),
-      device: dev ?? type ?? "unknown",
-    }));
+  return parseRoutes(await readFile("/proc/net/route", "utf8"));
+}
+
+/** Reads the text of /proc/net/route: addresses are hexadecimal words in the machine's byte order. */
+export function parseRoutes(text: string): HostRoute[] {
+  return text
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap(([device, destination, , , , , , mask]) => {
+      if (device === undefined || destination === undefined || mask === undefined) return [];
+      const prefix = [...word(mask).toString(2)].filter((bit) => bit === "1").length;
+      return prefix === 0 ? [] : [{ range: { base: word(destination), prefix }, device }];
+    });
+}
+
+function word(hexadecimal: string): number {
+  const bytes = Buffer.from(hexadecimal, "hex");
+  return endianness() === "LE" ? bytes.readUInt32LE(0) : bytes.readUInt32BE(0);
 }
 
 /** Whether an interface of this name is in the host's network namespace. */

@@ -113,13 +113,14 @@ export async function machineFacts(context: {
   };
 }
 
-/** Kernel features, each with a command that works only with it, run in network and mount namespaces of its own. */
-const trials = [
-  { feature: "network namespaces (CONFIG_NET_NS)", script: "true" },
-  { feature: "bridges (CONFIG_BRIDGE)", script: "ip link add br0 type bridge" },
-  { feature: "veth pairs (CONFIG_VETH)", script: "ip link add v0 type veth peer name v1" },
+/** Kernel features, each with a command that works only with it, run in namespaces of its own. */
+const trials: { feature: string; script: string; program?: string }[] = [
+  { feature: "network, mount and process namespaces (CONFIG_NET_NS, CONFIG_PID_NS)", script: "true" },
+  { feature: "bridges (CONFIG_BRIDGE)", script: "ip link add br0 type bridge", program: "ip" },
+  { feature: "veth pairs (CONFIG_VETH)", script: "ip link add v0 type veth peer name v1", program: "ip" },
   {
     feature: "nftables with NAT (CONFIG_NF_TABLES, CONFIG_NFT_MASQ)",
+    program: "nft",
     script:
       "printf 'table ip t {\\n chain c {\\n type nat hook postrouting priority srcnat;\\n masquerade\\n }\\n}\\n' | nft -f -",
   },
@@ -130,8 +131,8 @@ async function tryKernel(): Promise<string[]> {
   if (!/\boverlay$/m.test(readFileSync("/proc/filesystems", "utf8")) && !existsSync("/lib/modules")) {
     faults.push("the kernel has no overlay file system (CONFIG_OVERLAY_FS); boot one that has");
   }
-  for (const { feature, script } of trials) {
-    if (script.includes("nft") && findExecutable("nft") === undefined) continue; // named as a missing package
+  for (const { feature, script, program } of trials) {
+    if (program !== undefined && findExecutable(program) === undefined) continue; // tried again once it is installed
     try {
       await runCommand("unshare", ["--net", "--mount", "--pid", "--fork", "sh", "-ec", script], {
         timeoutMs: 10_000,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +11,7 @@ import { isRunning, killProcess } from "../process-identity";
 import { withLock } from "../process-lock";
 import type { BackendOptions } from "../backend-options";
 import type { RunningCluster } from "../running-cluster";
-import { ensureSystemPackages } from "../system-packages";
+import { ensureSystemPackages, missingPackages } from "../system-packages";
 import { ensureTools } from "../toolchain";
 import {
   clusterNames,
@@ -27,6 +28,9 @@ import { machineFacts, machineFaults } from "./machine-checks";
 import { runInNamespaces } from "./namespace-process";
 import { auditLogFile, clusterGroup, completeCluster, startProcesses } from "./start-cluster";
 
+/** Options of nsenter for all that a node has of its own. */
+const allNamespaces = ["--mount", "--net", "--uts", "--pid"];
+
 /**
  * Makes a cluster, takes up one whose processes ended, or finds the one that runs. Nothing is changed if a check fails.
  *
@@ -42,7 +46,7 @@ export async function nativeUp(spec: ClusterSpec, options: BackendOptions = {}):
     const running = await findFabric(layout);
     if (before !== undefined && running !== undefined && nodesRun(before)) {
       await completeCluster(before, { ...options, layout, fabric: running, progress: () => undefined });
-      await importImages(before, spec.images);
+      await importImages(layout, before, spec.images);
       return describe(layout, before);
     }
     const fabric = await prepare(spec, layout, options);
@@ -110,14 +114,16 @@ export async function runOnNode(cluster: string, node: string, command: string[]
   const state = await readClusterState(nativeLayout().cluster(cluster));
   const found = state?.nodes.find(({ name }) => name === node);
   if (found?.init === undefined) throw new Error(`the cluster ${cluster} has no running node ${node}`);
-  return runInNamespaces(found.init, ["--mount", "--net", "--uts", "--pid"], command);
+  return runInNamespaces(found.init, allNamespaces, command);
 }
 
 /** Loads image archives into every node of a running cluster. */
 export async function nativeImportImages(name: string, images: readonly string[]): Promise<void> {
-  const state = await readClusterState(nativeLayout().cluster(name));
+  const layout = nativeLayout();
+  const state = await readClusterState(layout.cluster(name));
   if (state === undefined || !nodesRun(state)) throw new Error(`the cluster ${name} does not run`);
-  await importImages(state, images);
+  assertExist(images);
+  await importImages(layout, state, images);
 }
 
 /** Kills what is left of a cluster and waits until the kernel has taken its namespaces apart. */
@@ -134,15 +140,25 @@ async function endProcesses(layout: Layout, name: string): Promise<void> {
 
 /** All checks, then the packages and the network that clusters share. */
 async function prepare(spec: ClusterSpec, layout: Layout, options: BackendOptions): Promise<Fabric> {
-  const fabric = await findFabric(layout);
-  const routes = process.platform === "linux" ? await hostRoutes().catch(() => []) : [];
-  const faults = machineFaults(spec, await machineFacts({ routes, fabric: fabric?.range }));
-  if (faults.length > 0) throw new Error(faults.join("\n"));
-  await ensureSystemPackages(options.progress);
+  const absent = spec.images.find((path) => !existsSync(path));
+  if (absent !== undefined)
+    throw new Error(`images: ${absent} does not exist; build it first, or leave it out`);
+  await assertMachineFits(spec, layout);
+  if (missingPackages().length > 0) {
+    await ensureSystemPackages(options.progress);
+    await assertMachineFits(spec, layout); // what could not be tried without them
+  }
   const taken = [parseRange(spec.podCidr), parseRange(spec.serviceCidr)];
   return withLock(join(layout.folder, "lock"), lockOptions("making the network", options), async () =>
     ensureFabric(layout, taken),
   );
+}
+
+async function assertMachineFits(spec: ClusterSpec, layout: Layout): Promise<void> {
+  const fabric = await findFabric(layout);
+  const routes = process.platform === "linux" ? await hostRoutes() : [];
+  const faults = machineFaults(spec, await machineFacts({ routes, fabric: fabric?.range }));
+  if (faults.length > 0) throw new Error(faults.join("\n"));
 }
 
 /** The first free place in the address plan; the cluster's folder marks it as taken. */
@@ -171,16 +187,22 @@ function assertSameSpec(before: ClusterSpec, wanted: ClusterSpec): void {
   );
 }
 
-async function importImages(state: NativeClusterState, images: readonly string[]): Promise<void> {
-  for (const { init } of state.nodes) {
+function assertExist(images: readonly string[]): void {
+  const absent = images.find((path) => !existsSync(path));
+  if (absent !== undefined)
+    throw new Error(`images: ${absent} does not exist; build it first, or leave it out`);
+}
+
+async function importImages(
+  layout: Layout,
+  state: NativeClusterState,
+  images: readonly string[],
+): Promise<void> {
+  if (images.length === 0) return;
+  for (const { name, init } of state.nodes) {
     if (init === undefined) continue;
-    for (const image of images) {
-      await runInNamespaces(
-        init,
-        ["--mount", "--net", "--uts", "--pid"],
-        ["ctr", "--namespace", "k8s.io", "images", "import", image],
-      );
-    }
+    const script = layout.cluster(state.spec.name).node(name).file("import-images.sh");
+    await runInNamespaces(init, allNamespaces, ["/bin/sh", script, ...images]);
   }
 }
 

@@ -52,7 +52,22 @@ export async function writeNodeFiles(node: NodePlan, settings: NodeSettings): Pr
     writeFile(file("kubelet.yaml"), stringify(kubeletConfig(node, settings))),
     writeFile(file("resolv.conf"), `nameserver ${settings.clusterDns}\n`),
     writeFile(file("firewall.nft"), masqueradeRules(settings.podCidr)),
+    writeFile(file("import-images.sh"), importScript(settings)),
   ]);
+}
+
+/** Imports the archives named as arguments; runs inside the node. What an earlier start imported is still there. */
+function importScript({ overlay }: NodeSettings): string {
+  return `until [ -S /run/containerd/containerd.sock ]; do sleep 0.05; done
+mkdir -p /var/lib/imported-images
+for image; do
+  mark=/var/lib/imported-images/\${image##*/}
+  [ -e "$image" ] || continue
+  [ "$mark" -nt "$image" ] && continue
+  ctr --namespace k8s.io images import ${overlay ? "" : "--snapshotter native "}"$image" || exit 1
+  touch "$mark"
+done
+`;
 }
 
 function containerdConfig(node: NodePlan, { overlay }: NodeSettings): string {

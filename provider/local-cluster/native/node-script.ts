@@ -73,12 +73,7 @@ ${settings.controlPlane === undefined ? "" : controlPlaneStart(node, settings, d
 ${settings.proxyUrl === undefined ? "" : `export HTTP_PROXY=${quote(settings.proxyUrl)} HTTPS_PROXY=${quote(settings.proxyUrl)} NO_PROXY=localhost,127.0.0.1`}
 start ${log("containerd")} containerd --config ${quote(file("containerd.toml"))}
 unset HTTP_PROXY HTTPS_PROXY NO_PROXY
-(
-  until_exists /run/containerd/containerd.sock
-  for image in ${settings.images.map(quote).join(" ")}; do
-    ctr --namespace k8s.io images import ${settings.overlay ? "" : "--snapshotter native "}"$image"
-  done
-) >>${log("images")} 2>&1 &
+/bin/sh ${quote(file("import-images.sh"))} ${settings.images.map(quote).join(" ")} >>${log("images")} 2>&1 &
 images=$!
 
 until_exists ${quote(settings.cluster.apiReadyFile)}

@@ -80,11 +80,7 @@ export async function startProcesses(
   for (const folder of [cluster.logs, cluster.volumes, cluster.etcd]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   }
-  // What containers leave is of no use without their processes; keys, data and volumes stay.
-  await Promise.all([
-    rm(cluster.apiReadyFile, { force: true }),
-    rm(join(cluster.folder, "nodes"), { recursive: true, force: true }),
-  ]);
+  await rm(cluster.apiReadyFile, { force: true });
   await ensurePki(spec, nodes, cluster, state.apiServerUrl);
   await writeStartFiles(spec, slot, nodes, context);
   await startNodes(nodes, state, context);

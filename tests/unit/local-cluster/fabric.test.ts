@@ -1,12 +1,27 @@
 import assert from "node:assert/strict";
 
 import { formatRange, parseRange } from "../../../provider/local-cluster/ipv4-range";
+import { parseRoutes } from "../../../provider/local-cluster/native/host-network";
 import {
   chooseRange,
   clusterSlots,
   loadBalancerAddresses,
   nodeAddress,
 } from "../../../provider/local-cluster/native/fabric";
+
+describe("routes of the machine", () => {
+  it("are read without the default ones", () => {
+    const text = `Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0
+pliqo-ab\t00001EAC\t00000000\t0001\t0\t0\t0\t00F0FFFF\t0\t0\t0
+eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
+`;
+    assert.deepEqual(
+      parseRoutes(text).map(({ device, range }) => `${device} ${formatRange(range)}`),
+      ["pliqo-ab 172.30.0.0/20", "eth0 192.0.2.0/24"],
+    );
+  });
+});
 
 const route = (range: string, device = "eth1") => ({ range: parseRange(range), device });
 
