@@ -1,6 +1,6 @@
 import type { NodeCondition } from "kubernetes-types/core/v1";
 
-import { isQuantity, parseQuantity } from "../../plan/quantity";
+import { isQuantity, parseQuantity } from "../../api/quantity";
 
 /** What the conditions of a virtual node follow from. */
 export interface NodeFacts {

@@ -2,7 +2,7 @@ import type { ContainerImage, NodeCondition, NodeStatus } from "kubernetes-types
 import { isDeepStrictEqual } from "node:util";
 
 import type { Node } from "../../api/kubernetes";
-import { isQuantity, parseQuantity } from "../../plan/quantity";
+import { isQuantity, parseQuantity } from "../../api/quantity";
 import { nodeConditions, OWN_CONDITIONS } from "./node-conditions";
 
 /** What the status of a virtual node follows from. */

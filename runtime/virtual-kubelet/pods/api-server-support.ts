@@ -39,7 +39,7 @@ const HOME_API_SERVER_HOSTNAMES = [HOME_API_SERVER_HOST, "kubernetes.default.svc
 /** The mode of one pod: its annotation decides before the node's offer. */
 export function apiServerMode(
   annotations: Record<string, string> | undefined,
-  offer: ApiServerOffer,
+  isOffered: boolean,
 ): ApiServerMode {
   switch (annotations?.[Annotation.apiServerSupport]) {
     case "remote":
@@ -47,7 +47,7 @@ export function apiServerMode(
     case "disabled":
       return "Disabled";
     default:
-      return offer === "disabled" ? "Disabled" : "TokenAPI";
+      return isOffered ? "TokenAPI" : "Disabled";
   }
 }
 
@@ -76,7 +76,7 @@ export function withApiServer(
   offer: ApiServerOffer,
   consumerId: string,
 ): ApiServerParts {
-  const mode = apiServerMode(pod.annotations, offer);
+  const mode = apiServerMode(pod.annotations, offer !== "disabled");
   if (mode === "Remote") {
     return {
       ...spec,

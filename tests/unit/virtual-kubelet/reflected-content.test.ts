@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 
 import type { Ingress, Service } from "../../../runtime/api/kubernetes";
-import { covers, mergePatch } from "../../../runtime/virtual-kubelet/reflection/difference";
 import { remoteIngressSpec } from "../../../runtime/virtual-kubelet/reflection/ingress-content";
 import { explicitChoice, isAllowed } from "../../../runtime/virtual-kubelet/reflection/policy";
 import { remoteServiceSpec } from "../../../runtime/virtual-kubelet/reflection/service-content";
@@ -31,69 +29,6 @@ describe("reflection policies", () => {
     assert.equal(explicitChoice({ [allow]: "true", [skip]: "false" }), true);
     assert.throws(() => explicitChoice({ [allow]: "true", [skip]: "true" }), /keep one of them/);
   });
-});
-
-describe("mergePatch", () => {
-  /** What an API server makes of a merge patch (RFC 7396). */
-  function apply(target: unknown, patch: unknown): unknown {
-    if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
-    const result: Record<string, unknown> =
-      typeof target === "object" && target !== null && !Array.isArray(target) ? { ...target } : {};
-    for (const [key, value] of Object.entries(patch)) {
-      if (value === null) delete result[key];
-      else result[key] = apply(result[key], value);
-    }
-    return result;
-  }
-
-  it("replaces, adds and removes keys of a map", () => {
-    assert.deepEqual(
-      mergePatch({ data: { a: "1", b: "2" } }, { data: { a: "1", b: "3", c: "4" } }, ["data"]),
-      {
-        data: { b: "3", c: "4" },
-      },
-    );
-    assert.deepEqual(mergePatch({ data: { a: "1", b: "2" } }, { data: { a: "1" } }, ["data"]), {
-      data: { b: null },
-    });
-    assert.deepEqual(mergePatch({ data: { a: "1" } }, {}, ["data"]), { data: null });
-  });
-
-  it("looks only at the given fields, and takes empty for missing", () => {
-    assert.equal(mergePatch({ data: {}, status: 1 }, { immutable: false }, ["data", "immutable"]), undefined);
-  });
-
-  it("always ends in what is desired", () => {
-    const data = fc.dictionary(fc.constantFrom("a", "b", "c", "d"), fc.constantFrom("1", "2", ""), {
-      noNullPrototype: true,
-    });
-    fc.assert(
-      fc.property(data, data, (existing, desired) => {
-        const patch = mergePatch({ data: existing }, { data: desired }, ["data"]);
-        assert.deepEqual(
-          { data: {}, ...(apply({ data: existing }, patch ?? {}) as object) },
-          { data: desired },
-        );
-      }),
-    );
-  });
-});
-
-describe("covers", () => {
-  const cases: [existing: unknown, desired: unknown, covered: boolean][] = [
-    [{ ports: [{ port: 80, protocol: "TCP" }] }, { ports: [{ port: 80 }] }, true],
-    [{ ports: [{ port: 80 }, { port: 81 }] }, { ports: [{ port: 80 }] }, false],
-    [{ ports: [{ port: 81 }] }, { ports: [{ port: 80 }] }, false],
-    [{ clusterIP: "10.0.0.1" }, { type: undefined }, true],
-    [{}, { publishNotReadyAddresses: false }, true],
-    [undefined, { a: "1" }, false],
-    [undefined, {}, true],
-  ];
-  for (const [existing, desired, covered] of cases) {
-    it(`${JSON.stringify(existing)} ${covered ? "covers" : "does not cover"} ${JSON.stringify(desired)}`, () => {
-      assert.equal(covers(existing, desired), covered);
-    });
-  }
 });
 
 describe("remoteServiceSpec", () => {

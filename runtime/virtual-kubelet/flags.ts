@@ -1,0 +1,64 @@
+import { hostname } from "node:os";
+
+import { z } from "zod";
+
+import { Name } from "../api/keys";
+import * as flag from "../component/flags";
+
+const policy = () => flag.oneOf(["DenyList", "AllowList"], "DenyList");
+const workers = (fallback: number) => flag.integer(fallback, 0, 10_000);
+
+/**
+ * Flags about one virtual node. Given to the process they are the default of all its nodes; given in the arguments of a VirtualNode's template,
+ * as upstream's webhook writes them, they hold for that node (offloading reference 5.3 and 6.1).
+ */
+export const nodeFlags = z.object({
+  podReflectionWorkers: workers(400),
+  serviceReflectionWorkers: workers(20),
+  endpointsliceReflectionWorkers: workers(20),
+  ingressReflectionWorkers: workers(20),
+  configmapReflectionWorkers: workers(50),
+  secretReflectionWorkers: workers(50),
+  serviceaccountReflectionWorkers: workers(100),
+  persistentvolumeclaimReflectionWorkers: workers(10),
+  eventReflectionWorkers: workers(50),
+  serviceReflectionType: policy(),
+  ingressReflectionType: policy(),
+  configmapReflectionType: policy(),
+  secretReflectionType: policy(),
+  eventReflectionType: policy(),
+  nodeExtraAnnotations: flag.pairs(),
+  nodeExtraLabels: flag.pairs(),
+  /** Whether offloaded pods get at this cluster's API server. */
+  enableApiserverSupport: flag.boolean(true),
+  homeApiServerHost: flag.text(),
+  homeApiServerPort: flag.text(),
+  /** Pods show no address, and endpoints are not reflected. */
+  disableIpReflection: flag.boolean(false),
+});
+export type NodeFlags = z.output<typeof nodeFlags>;
+
+/** Flags of the process. */
+export const processFlags = nodeFlags.extend({
+  clusterId: flag.required(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, "give the ID of this cluster, such as rome"),
+  liqoNamespace: flag.text(Name.liqoNamespace),
+  /** This cluster's pod networks. */
+  localPodcidr: flag.list(),
+  /** Address under which the API server reaches the kubelet endpoint. */
+  nodeIp: flag.text(process.env.POD_IP ?? "127.0.0.1"),
+  /** Tells this replica from the others. */
+  podName: flag.text(process.env.POD_NAME ?? hostname()),
+  /** Serve this VirtualNode alone (`namespace/name`) in place of all. */
+  virtualNode: flag.text(),
+  listenPort: flag.integer(10_250, 0, 65_535),
+  certificateType: flag.oneOf(["kubelet", "aws", "self-signed"], "kubelet"),
+  vkLeaseDuration: flag.duration(10_000),
+  vkLeaseRenewInterval: flag.duration(7_000),
+  vkLeaseRetryPeriod: flag.duration(2_000),
+  nodeLeaseDuration: flag.duration(40_000),
+  nodePingInterval: flag.duration(10_000),
+  nodePingTimeout: flag.duration(1_000),
+  /** Tell of each success with a Normal event. */
+  eventOnSuccess: flag.boolean(false),
+});
+export type ProcessFlags = z.output<typeof processFlags>;

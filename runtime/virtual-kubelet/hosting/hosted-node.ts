@@ -1,0 +1,348 @@
+import type { Configuration, ForeignCluster, VirtualNode } from "../../api";
+import { Label } from "../../api/keys";
+import { type Node, Pod } from "../../api/kubernetes";
+import {
+  type Controller,
+  type ControllerContext,
+  type Informer,
+  keyOf,
+  runController,
+  sleep,
+  type Source,
+  watches,
+} from "../../kube";
+import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
+import { NodeLease } from "../node/node-lease";
+import { ProviderPing } from "../node/provider-ping";
+import { nodeSettings, type NodeSettings } from "../node-settings";
+import type { Peer, PeerMember } from "../peer/peer";
+import { type PeerNetwork, peerNetwork } from "../peer/peer-network";
+import { projectLocalPod } from "../peer/projections";
+import type { ProviderAccess } from "../peer/provider-access";
+import { type ApiServerOffer, HOME_API_SERVER_HOST } from "../pods/api-server-support";
+import { PodReflector } from "../pods/pod-reflector";
+import { TokenReflector } from "../tokens/token-reflector";
+import type { Services } from "./services";
+
+const DEFAULT_API_SERVER_PORT = "443";
+
+/**
+ * One virtual node, for as long as this process hosts it: its Node, its lease, its pods and their tokens. Nodes share nothing but watches: what one
+ * provider does to its node delays no other.
+ */
+export class HostedNode implements PeerMember {
+  readonly nodeName: string;
+  readonly localPods: Informer<Pod>;
+  private readonly peer: Peer;
+  private readonly access: ProviderAccess;
+  private readonly secretName: string;
+  private readonly ping: ProviderPing;
+  private readonly nodeWriter: NodeWriter;
+  private readonly pods: Controller;
+  private readonly tokens: Controller;
+  private readonly node: Controller;
+  private readonly lastSettings: { of: VirtualNode; settings: NodeSettings };
+  private lastNetwork:
+    { of: [ForeignCluster | undefined, Configuration | undefined]; network: PeerNetwork } | undefined;
+
+  constructor(
+    private readonly services: Services,
+    private readonly virtualNode: VirtualNode,
+    term: AbortSignal,
+  ) {
+    const { context, flags, peers } = services;
+    const settings = nodeSettings(virtualNode, flags);
+    this.lastSettings = { of: virtualNode, settings };
+    this.nodeName = settings.name;
+    this.secretName = settings.kubeconfigSecret;
+    this.peer = peers.take({ namespace: settings.namespace, clusterId: settings.clusterId });
+    this.access = this.peer.access(this.secretName);
+    this.localPods = context.informers.informer(Pod, {
+      fieldSelector: `spec.nodeName=${this.nodeName}`,
+      project: projectLocalPod,
+    });
+
+    const log = context.log.child({ virtualNode: this.nodeName, provider: settings.clusterId });
+    const scoped: ControllerContext = { ...context, log, signal: term };
+    this.ping = new ProviderPing({
+      access: this.access,
+      foreignCluster: () => this.foreignCluster(),
+      clock: context.clock,
+      log,
+      intervalMs: flags.nodePingInterval,
+      timeoutMs: flags.nodePingTimeout,
+      onChange: () => this.node.enqueue(this.nodeName),
+    });
+    this.nodeWriter = new NodeWriter(context.client, context.clock);
+    this.node = this.runNode(scoped);
+    this.pods = this.runPods(scoped);
+    this.tokens = this.runTokens(scoped);
+    this.peer.join(this);
+    const endAccess = this.access.onChange(() => this.enqueueAll());
+    this.enqueueAll();
+
+    void this.ping.run(term);
+    void this.keepLease(term);
+    term.addEventListener(
+      "abort",
+      () => {
+        endAccess();
+        this.end();
+      },
+      { once: true },
+    );
+  }
+
+  /** The peer, for the kubelet endpoint. */
+  get provider(): { peer: Peer; access: ProviderAccess } {
+    return { peer: this.peer, access: this.access };
+  }
+
+  settings(): NodeSettings {
+    const { virtualNodes } = this.services.caches;
+    const { name, namespace } = this.virtualNode.metadata;
+    const present = virtualNodes.get(name, namespace);
+    if (present !== undefined && present !== this.lastSettings.of) {
+      this.lastSettings.of = present;
+      this.lastSettings.settings = nodeSettings(present, this.services.flags);
+    }
+    return this.lastSettings.settings;
+  }
+
+  localPod(key: string): Pod | undefined {
+    return this.localPods.getByKey(key);
+  }
+
+  podChanged(key: string): void {
+    this.pods.enqueue(key);
+  }
+
+  tokensChanged(key: string): void {
+    this.tokens.enqueue(key);
+  }
+
+  namespaceChanged(namespace: string): void {
+    for (const pod of this.localPods.list()) {
+      if (namespace !== "" && pod.metadata.namespace !== namespace) continue;
+      this.pods.enqueue(keyOf(pod));
+      this.tokens.enqueue(keyOf(pod));
+    }
+    // What has no local pod any more is at the provider alone.
+    const remote = this.peer.cacheOf(namespace);
+    if (remote?.synced !== true) return;
+    for (const shadow of remote.shadowPods.list()) {
+      if (shadow.metadata.labels?.[Label.reflectionNodeName] !== this.nodeName) continue;
+      this.pods.enqueue(`${namespace}/${shadow.metadata.name}`);
+    }
+  }
+
+  private end(): void {
+    this.peer.leave(this);
+    this.localPods.release();
+    void Promise.all([this.pods.stop(), this.tokens.stop(), this.node.stop()]).then(() => {
+      this.peer.releaseAccess(this.secretName);
+      this.services.peers.release(this.peer);
+    });
+  }
+
+  private enqueueAll(): void {
+    this.namespaceChanged("");
+    for (const { local } of this.peer.namespaces) this.namespaceChanged(local);
+  }
+
+  private runPods(context: ControllerContext): Controller {
+    const { flags, reports } = this.services;
+    const reflector = new PodReflector({
+      nodeName: this.nodeName,
+      consumerId: flags.clusterId,
+      localPods: this.localPods,
+      localClient: this.services.context.client,
+      peer: this.peer,
+      access: this.access,
+      surroundings: () => ({
+        settings: this.settings(),
+        nodeIp: flags.nodeIp,
+        translateIp: this.network().translate,
+        apiServer: () => this.apiServer(),
+      }),
+      report: reports.of("Pod", this.peer.identity.clusterId, () => this.nodeName),
+      clock: context.clock,
+    });
+    return runController(
+      {
+        name: "pod-reflection",
+        workers: concurrency(this.settings().flags.podReflectionWorkers, flags.podReflectionWorkers),
+        sources: [watches(this.localPods)],
+        reconcile: (key) => reflector.reconcile(key),
+      },
+      context,
+    );
+  }
+
+  private runTokens(context: ControllerContext): Controller {
+    const { flags, reports } = this.services;
+    const reflector = new TokenReflector({
+      nodeName: this.nodeName,
+      localPods: this.localPods,
+      localClient: this.services.context.client,
+      peer: this.peer,
+      access: this.access,
+      enabled: () => this.settings().flags.enableApiserverSupport,
+      report: reports.of("ServiceAccount", this.peer.identity.clusterId, () => this.nodeName),
+      clock: context.clock,
+    });
+    return runController(
+      {
+        name: "token-reflection",
+        workers: concurrency(
+          this.settings().flags.serviceaccountReflectionWorkers,
+          flags.serviceaccountReflectionWorkers,
+        ),
+        sources: [watches(this.localPods, { when: ({ type }) => type !== "updated" })],
+        reconcile: (key) => reflector.reconcile(key),
+      },
+      context,
+    );
+  }
+
+  private runNode(context: ControllerContext): Controller {
+    const { caches } = this.services;
+    const self = () => [this.nodeName];
+    const concerns = (clusterId: string | undefined) =>
+      clusterId === this.peer.identity.clusterId ? self() : [];
+    const sources: Source[] = [
+      watches(caches.virtualNodes, {
+        keys: ({ metadata }) => (metadata.name === this.nodeName ? self() : []),
+      }),
+      watches(caches.nodes, { keys: ({ metadata }) => (metadata.name === this.nodeName ? self() : []) }),
+      watches(caches.foreignClusters, { keys: ({ spec }) => concerns(spec.clusterID) }),
+      watches(caches.configurations, {
+        keys: ({ metadata }) => concerns(metadata.labels?.[Label.remoteClusterID]),
+      }),
+    ];
+    return runController(
+      {
+        name: "virtual-node",
+        workers: 1,
+        sources,
+        reconcile: async () => {
+          this.followSurroundings();
+          if (await this.writeNode()) return { requeueAfterMs: HEARTBEAT_MS };
+        },
+      },
+      context,
+    );
+  }
+
+  /** @returns whether there is a Node to keep */
+  private async writeNode(): Promise<boolean> {
+    const { caches, flags, kubeletPort, kubeletVersion } = this.services;
+    const settings = this.settings();
+    const { name, namespace } = this.virtualNode.metadata;
+    const virtualNode = caches.virtualNodes.get(name, namespace);
+    const observed = caches.nodes.get(this.nodeName);
+    const leaving = virtualNode === undefined || virtualNode.metadata.deletionTimestamp != null;
+    if (!settings.createNode || (observed === undefined && leaving)) return false;
+    // While the provider is away the Node must be seen to grow old.
+    if (!this.ping.reachable) return false;
+    const network = this.network();
+    await this.nodeWriter.write(observed, {
+      settings,
+      networkReady: settings.checkNetwork && network.enabled ? network.ready : undefined,
+      address: flags.nodeIp,
+      port: kubeletPort,
+      kubeletVersion,
+    });
+    return true;
+  }
+
+  /** What pods show depends on the settings and on the network; when those change, all of them are looked at. */
+  private followSurroundings(): void {
+    const seen = JSON.stringify([this.settings().notReflected, this.settings().flags.disableIpReflection]);
+    const { translate } = this.network();
+    if (this.surroundings?.seen === seen && this.surroundings.translate === translate) return;
+    if (this.surroundings !== undefined) this.enqueueAll();
+    this.surroundings = { seen, translate };
+  }
+  private surroundings: { seen: string; translate: PeerNetwork["translate"] } | undefined;
+
+  private async keepLease(term: AbortSignal): Promise<void> {
+    const { context, flags, caches } = this.services;
+    const lease = new NodeLease(context.client, context.clock, flags.nodeLeaseDuration);
+    const everyMs = flags.nodeLeaseDuration / 4;
+    while (!term.aborted) {
+      const node = caches.nodes.get(this.nodeName);
+      const renewable = node !== undefined && this.ping.reachable && this.settings().createNode;
+      if (renewable) await this.renew(lease, node);
+      // A Node that was just made, or a provider that came back, is not kept waiting for long.
+      await sleep(context.clock, renewable ? everyMs : Math.min(1_000, everyMs), term);
+    }
+  }
+
+  private async renew(lease: NodeLease, node: Node): Promise<void> {
+    try {
+      await lease.renew(node);
+    } catch (error) {
+      this.services.context.log.warn("node lease not renewed", { virtualNode: this.nodeName, error });
+    }
+  }
+
+  private foreignCluster(): ForeignCluster | undefined {
+    const { clusterId } = this.peer.identity;
+    return this.services.caches.foreignClusters.list().find(({ spec }) => spec.clusterID === clusterId);
+  }
+
+  private network(): PeerNetwork {
+    const { clusterId, namespace } = this.peer.identity;
+    const foreignCluster = this.foreignCluster();
+    const configuration = this.services.caches.configurations
+      .list()
+      .find(
+        ({ metadata }) =>
+          metadata.namespace === namespace && metadata.labels?.[Label.remoteClusterID] === clusterId,
+      );
+    if (this.lastNetwork?.of[0] === foreignCluster && this.lastNetwork?.of[1] === configuration) {
+      return this.lastNetwork.network;
+    }
+    let network = peerNetwork(foreignCluster, configuration);
+    const before = this.lastNetwork;
+    // The same ranges give the same function, so that nobody takes them for others.
+    if (
+      before !== undefined &&
+      before.of[1] === configuration &&
+      before.network.enabled === network.enabled
+    ) {
+      network = { ...network, translate: before.network.translate };
+    }
+    this.lastNetwork = { of: [foreignCluster, configuration], network };
+    return network;
+  }
+
+  private apiServer(): ApiServerOffer {
+    const { flags } = this.settings();
+    if (!flags.enableApiserverSupport) return "disabled";
+    if (flags.homeApiServerHost !== "" && flags.homeApiServerPort !== "") {
+      return { host: flags.homeApiServerHost, port: flags.homeApiServerPort, addresses: [] };
+    }
+    const port = process.env.KUBERNETES_SERVICE_PORT ?? DEFAULT_API_SERVER_PORT;
+    return { host: HOME_API_SERVER_HOST, port, addresses: this.apiServerAddresses() };
+  }
+
+  private apiServerAddresses(): string[] {
+    if (!this.network().remapped) return [];
+    const addresses = this.services.caches.apiServerIps
+      .list()
+      .flatMap(({ status }) => (status?.ip === undefined ? [] : [status.ip]))
+      .sort();
+    if (addresses.length > 0) return addresses;
+    throw new Error(
+      "no IP mapping found for the remote cluster API server; " +
+        `there must be an IP labelled ${Label.ipType}=api-server, with a status, in the Liqo namespace`,
+    );
+  }
+}
+
+/** Upstream's templates give a number that suits its rate limit; what they can say here is no more than on or off. */
+function concurrency(asked: number, ours: number): number {
+  return asked === 0 ? 0 : Math.max(asked, ours);
+}

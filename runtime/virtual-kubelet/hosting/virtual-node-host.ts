@@ -1,0 +1,118 @@
+import type { VirtualNode } from "../../api";
+import { Lease } from "../../api/kubernetes";
+import { type Controller, LeaderElection, refOfKey, runController, watches } from "../../kube";
+import { HostedNode } from "./hosted-node";
+import type { Services } from "./services";
+
+interface Claim {
+  /** What cannot change while the node is hosted. */
+  terms: string;
+  end: AbortController;
+  /** Resolves when the lease was given back. */
+  ended: Promise<void>;
+}
+
+/**
+ * Hosts virtual nodes. Replicas share them by a lease for each node, named after it, in its tenant namespace: whoever holds the lease hosts the node
+ * (offloading reference 6.2).
+ */
+export class VirtualNodeHost {
+  private readonly claims = new Map<string, Claim>();
+  private readonly hosted = new Map<string, HostedNode>();
+  private readonly controller: Controller;
+
+  constructor(
+    private readonly services: Services,
+    /** Told when a node is hosted. */
+    private readonly onHosted: (node: HostedNode) => void,
+  ) {
+    const { context, caches } = services;
+    this.controller = runController(
+      {
+        name: "virtual-node-host",
+        sources: [watches(caches.virtualNodes)],
+        reconcile: (key) => this.reconcile(key),
+      },
+      context,
+    );
+  }
+
+  /** The virtual nodes that this process hosts at present. */
+  get nodes(): readonly HostedNode[] {
+    return [...this.hosted.values()];
+  }
+
+  get started(): boolean {
+    return this.controller.started;
+  }
+
+  private async reconcile(key: string): Promise<void> {
+    const virtualNode = this.services.caches.virtualNodes.getByKey(key);
+    const claim = this.claims.get(key);
+    const wanted = virtualNode !== undefined && this.isMine(key) && !isLetGo(virtualNode);
+    const terms = virtualNode === undefined ? "" : termsOf(virtualNode);
+    if (claim !== undefined && (!wanted || claim.terms !== terms)) {
+      claim.end.abort();
+      await claim.ended;
+      this.claims.delete(key);
+    }
+    if (virtualNode === undefined) return await this.forget(key);
+    if (wanted && terms !== "" && !this.claims.has(key)) this.claims.set(key, this.claim(key, terms));
+  }
+
+  private isMine(key: string): boolean {
+    const { virtualNode } = this.services.flags;
+    return virtualNode === "" || virtualNode === key;
+  }
+
+  private claim(key: string, terms: string): Claim {
+    const { context, flags } = this.services;
+    const { namespace = "", name } = refOfKey(key);
+    const end = new AbortController();
+    const election = new LeaderElection({
+      client: context.client,
+      lease: { name, namespace },
+      identity: flags.podName,
+      leaseDurationMs: flags.vkLeaseDuration,
+      renewDeadlineMs: flags.vkLeaseRenewInterval,
+      retryMs: flags.vkLeaseRetryPeriod,
+      clock: context.clock,
+      log: context.log,
+      onElected: (term) => this.host(key, term),
+    });
+    const ended = election.run(AbortSignal.any([end.signal, context.signal]));
+    return { terms, end, ended };
+  }
+
+  private host(key: string, term: AbortSignal): void {
+    const virtualNode = this.services.caches.virtualNodes.getByKey(key);
+    if (virtualNode === undefined) return;
+    const node = new HostedNode(this.services, virtualNode, term);
+    this.hosted.set(key, node);
+    term.addEventListener("abort", () => this.hosted.delete(key), { once: true });
+    this.onHosted(node);
+  }
+
+  /** The lease of a virtual node that is gone is of no use to anybody. */
+  private async forget(key: string): Promise<void> {
+    const { client } = this.services.context;
+    const { namespace = "", name } = refOfKey(key);
+    const lease = await client.get(Lease, { namespace, name });
+    if (lease === undefined || lease.spec.holderIdentity) return;
+    const { uid, resourceVersion } = lease.metadata;
+    await client.delete(Lease, { namespace, name }, { uid, resourceVersion });
+  }
+}
+
+/** The virtual node is being removed and its pods have left: the Node may go. */
+function isLetGo({ metadata, status }: VirtualNode): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === "VirtualKubelet");
+  return metadata.deletionTimestamp != null && condition?.status === "Deleting";
+}
+
+/** Empty where the virtual node does not say whom it stands for. */
+function termsOf({ spec }: VirtualNode): string {
+  const { clusterID = "", kubeconfigSecretRef } = spec;
+  const secret = kubeconfigSecretRef?.name ?? "";
+  return clusterID === "" || secret === "" ? "" : `${clusterID}/${secret}`;
+}

@@ -1,0 +1,69 @@
+import type { ForeignCluster } from "../../api";
+import { type Clock, type Logger, sleep } from "../../kube";
+import type { ProviderAccess } from "../peer/provider-access";
+
+interface Parts {
+  access: ProviderAccess;
+  foreignCluster: () => ForeignCluster | undefined;
+  clock: Clock;
+  log: Logger;
+  /** 0: the provider always counts as reachable. */
+  intervalMs: number;
+  timeoutMs: number;
+  onChange: () => void;
+}
+
+/**
+ * Whether the provider's API server answers (offloading reference 7.5). While it does not, the virtual node is not kept alive: Kubernetes then
+ * declares it lost in its own time, and evicts by its own rules.
+ */
+export class ProviderPing {
+  /** Why the provider is not reachable; undefined while it is. */
+  problem: string | undefined = "not asked yet";
+
+  constructor(private readonly parts: Parts) {}
+
+  get reachable(): boolean {
+    return this.problem === undefined;
+  }
+
+  /** Asks again and again until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, intervalMs, access } = this.parts;
+    let wake = new AbortController();
+    const end = access.onChange(() => wake.abort());
+    while (!signal.aborted) {
+      this.judge(await this.ask(signal));
+      if (intervalMs === 0) break;
+      wake = new AbortController();
+      await sleep(clock, intervalMs, AbortSignal.any([signal, wake.signal]));
+    }
+    end();
+  }
+
+  private judge(problem: string | undefined): void {
+    const before = this.problem;
+    this.problem = problem;
+    if ((before === undefined) === (problem === undefined)) return;
+    if (problem === undefined) this.parts.log.info("provider is reachable");
+    else this.parts.log.warn("provider is not reachable", { problem });
+    this.parts.onChange();
+  }
+
+  private async ask(signal: AbortSignal): Promise<string | undefined> {
+    const { access, foreignCluster, intervalMs, timeoutMs } = this.parts;
+    if (access.client === undefined) return access.problem ?? "there is no kubeconfig yet";
+    if (intervalMs === 0) return undefined;
+    const condition = foreignCluster()?.status?.conditions?.find(({ type }) => type === "APIServerStatus");
+    if (condition?.status === "Established") return undefined;
+    if (condition !== undefined && condition.status !== "None") {
+      return `the ForeignCluster says APIServerStatus ${condition.status}`;
+    }
+    try {
+      const { status } = await access.client.raw({ path: "/livez", deadlineMs: timeoutMs, signal });
+      return status === 200 ? undefined : `/livez answers ${status}`;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}

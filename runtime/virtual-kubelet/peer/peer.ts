@@ -1,0 +1,214 @@
+import type { NamespaceMap } from "../../api";
+import type { Pod } from "../../api/kubernetes";
+import type { Informer, InformerSet, KubeClient, RuntimeContext } from "../../kube";
+import type { NodeSettings } from "../node-settings";
+import type { ReflectionPair } from "../reflection/reflected-metadata";
+import { acceptedNamespaces } from "./offloaded-namespaces";
+import { ProviderAccess } from "./provider-access";
+import { RemoteNamespace } from "./remote-namespace";
+
+/** A virtual node of the peer that this process hosts. */
+export interface PeerMember {
+  readonly nodeName: string;
+  settings(): NodeSettings;
+  /** A local pod that is bound to the node. */
+  localPod(key: string): Pod | undefined;
+  /** A pod of that key (`namespace/name`, both local) may have changed at the provider. */
+  podChanged(key: string): void;
+  tokensChanged(key: string): void;
+  /** A namespace began or ceased to be offloaded, or its caches filled. */
+  namespaceChanged(namespace: string): void;
+}
+
+/** Told of the namespaces that are offloaded and watched. */
+export interface NamespaceListener {
+  started(namespace: RemoteNamespace): void;
+  stopped(namespace: RemoteNamespace): void;
+}
+
+export interface PeerIdentity {
+  /** Tenant namespace here. */
+  namespace: string;
+  /** Provider. */
+  clusterId: string;
+}
+
+type Context = Pick<RuntimeContext, "clock" | "informers" | "log" | "metrics">;
+
+/**
+ * A provider as the virtual nodes of one tenant namespace see it: its clients, the namespaces that it accepted, and what it holds in them. The nodes
+ * share the watches; each writes pods with its own identity, because quotas are by identity.
+ */
+export class Peer {
+  private readonly members = new Set<PeerMember>();
+  private readonly accesses = new Map<string, { access: ProviderAccess; users: number }>();
+  private readonly listeners = new Set<NamespaceListener>();
+  private readonly running = new Map<string, RemoteNamespace>();
+  private accepted: ReadonlyMap<string, string> = new Map();
+  private reader: ProviderAccess | undefined;
+  private readerInformers: InformerSet | undefined;
+
+  constructor(
+    private readonly context: Context,
+    readonly identity: PeerIdentity,
+    readonly pair: ReflectionPair,
+    private readonly maps: Informer<NamespaceMap>,
+  ) {
+    const relevant = ({ metadata }: NamespaceMap) => {
+      if (metadata.namespace === identity.namespace) this.refresh();
+    };
+    maps.on({ added: relevant, updated: (_before, map) => relevant(map), deleted: relevant });
+    // Before the first list nothing is known to be not offloaded.
+    maps.whenSynced().then(
+      () => {
+        for (const member of this.members) member.namespaceChanged("");
+      },
+      () => undefined,
+    );
+  }
+
+  /** Whether it is known which namespaces are offloaded. */
+  get known(): boolean {
+    return this.maps.synced;
+  }
+
+  /** Client for what is bound to no node; undefined while no member has one. */
+  get client(): KubeClient | undefined {
+    return this.reader?.client;
+  }
+
+  /** By node name. */
+  get hosted(): readonly PeerMember[] {
+    return [...this.members].sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
+  }
+
+  /** A local pod that is bound to one of the nodes. */
+  localPod(key: string): Pod | undefined {
+    for (const member of this.members) {
+      const pod = member.localPod(key);
+      if (pod !== undefined) return pod;
+    }
+    return undefined;
+  }
+
+  /** Undefined where the namespace is not offloaded to this peer. */
+  remoteNamespaceOf(local: string): string | undefined {
+    return this.accepted.get(local);
+  }
+
+  /** Undefined where the namespace is not offloaded, or the provider is not reached yet. */
+  cacheOf(local: string): RemoteNamespace | undefined {
+    return this.running.get(local);
+  }
+
+  get namespaces(): readonly RemoteNamespace[] {
+    return [...this.running.values()];
+  }
+
+  /** Access with the kubeconfig of a Secret in the tenant namespace; give it back with {@link releaseAccess}. */
+  access(secretName: string): ProviderAccess {
+    let shared = this.accesses.get(secretName);
+    if (shared === undefined) {
+      const access = new ProviderAccess(this.context, {
+        name: secretName,
+        namespace: this.identity.namespace,
+      });
+      access.onChange(() => this.refresh());
+      shared = { access, users: 0 };
+      this.accesses.set(secretName, shared);
+    }
+    shared.users += 1;
+    this.refresh();
+    return shared.access;
+  }
+
+  releaseAccess(secretName: string): void {
+    const shared = this.accesses.get(secretName);
+    if (shared === undefined) return;
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    this.accesses.delete(secretName);
+    this.refresh();
+    shared.access.close();
+  }
+
+  join(member: PeerMember): void {
+    this.members.add(member);
+  }
+
+  leave(member: PeerMember): void {
+    this.members.delete(member);
+  }
+
+  /** Subscribes; namespaces that run already are told as started, at once. */
+  onNamespaces(listener: NamespaceListener): () => void {
+    this.listeners.add(listener);
+    for (const namespace of this.running.values()) listener.started(namespace);
+    return () => this.listeners.delete(listener);
+  }
+
+  close(): void {
+    this.maps.release();
+    for (const namespace of [...this.running.values()]) this.stop(namespace);
+    for (const { access } of this.accesses.values()) access.close();
+    this.accesses.clear();
+  }
+
+  /** Starts and stops namespaces so that those run which are accepted, with the clients that there are. */
+  private refresh(): void {
+    this.chooseReader();
+    const before = this.accepted;
+    const inTenant = this.maps
+      .list()
+      .filter(({ metadata }) => metadata.namespace === this.identity.namespace);
+    this.accepted = acceptedNamespaces(inTenant, this.identity.clusterId);
+
+    for (const namespace of [...this.running.values()]) {
+      const moved = this.accepted.get(namespace.local) !== namespace.remote;
+      if (moved || namespace.informers !== this.readerInformers) this.stop(namespace);
+    }
+    if (this.readerInformers !== undefined) {
+      for (const [local, remote] of this.accepted) {
+        if (!this.running.has(local)) this.start(this.readerInformers, local, remote);
+      }
+    }
+    for (const local of new Set([...before.keys(), ...this.accepted.keys()])) {
+      if (before.get(local) !== this.accepted.get(local)) this.tellNamespace(local);
+    }
+  }
+
+  /** The first access that has a client: any identity of ours sees the same. */
+  private chooseReader(): void {
+    const usable = [...this.accesses]
+      .filter(([, { access }]) => access.informers !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { access }]) => access);
+    if (this.reader === undefined || !usable.includes(this.reader)) this.reader = usable[0];
+    this.readerInformers = this.reader?.informers;
+  }
+
+  private start(informers: InformerSet, local: string, remote: string): void {
+    const key = (name: string) => `${local}/${name}`;
+    const namespace = new RemoteNamespace(informers, local, remote, {
+      podChanged: (name, node) => this.concerned(node, (member) => member.podChanged(key(name))),
+      tokensChanged: (name, node) => this.concerned(node, (member) => member.tokensChanged(key(name))),
+      synced: () => this.tellNamespace(local),
+    });
+    this.running.set(local, namespace);
+    for (const listener of this.listeners) listener.started(namespace);
+  }
+
+  private stop(namespace: RemoteNamespace): void {
+    this.running.delete(namespace.local);
+    for (const listener of this.listeners) listener.stopped(namespace);
+    namespace.release();
+  }
+
+  private concerned(node: string | undefined, tell: (member: PeerMember) => void): void {
+    for (const member of this.members) if (node === undefined || node === member.nodeName) tell(member);
+  }
+
+  private tellNamespace(local: string): void {
+    for (const member of this.members) member.namespaceChanged(local);
+  }
+}

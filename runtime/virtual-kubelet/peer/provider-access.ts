@@ -1,0 +1,103 @@
+import { DataKey } from "../../api/keys";
+import { Secret } from "../../api/kubernetes";
+import { type Informer, InformerSet, KubeClient, type RuntimeContext } from "../../kube";
+
+interface SecretRef {
+  name: string;
+  namespace: string;
+}
+
+type Context = Pick<RuntimeContext, "clock" | "informers" | "log" | "metrics">;
+
+/**
+ * The way to a provider's API server with the kubeconfig of one Secret. It follows the Secret: renewed credentials are used for what comes next,
+ * while watches and sessions go on to their end.
+ */
+export class ProviderAccess {
+  /** Undefined until the Secret holds a kubeconfig that can be read. */
+  client: KubeClient | undefined;
+  /** Watches at the provider with this identity. */
+  informers: InformerSet | undefined;
+  /** Why there is no client, or why it is not the newest, in one sentence. */
+  problem: string | undefined;
+
+  private readonly secrets: Informer<Secret>;
+  private readonly listeners = new Set<() => void>();
+  private text: string | undefined;
+
+  constructor(
+    private readonly context: Context,
+    private readonly ref: SecretRef,
+  ) {
+    this.problem = `${this.source} is not there yet`;
+    this.secrets = context.informers.informer(Secret, {
+      namespace: ref.namespace,
+      fieldSelector: `metadata.name=${ref.name}`,
+    });
+    this.secrets.on({
+      added: (secret) => this.take(secret),
+      updated: (_before, secret) => this.take(secret),
+    });
+  }
+
+  /** Called when there is a client, or another one. Returns the way to end it. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  close(): void {
+    this.secrets.release();
+    this.listeners.clear();
+    this.drop();
+  }
+
+  private get source(): string {
+    return `Secret "${this.ref.namespace}/${this.ref.name}"`;
+  }
+
+  /** A Secret that is gone or broken takes nothing away: what we have may still be good. */
+  private take(secret: Secret): void {
+    const encoded = secret.data?.[DataKey.kubeconfig];
+    if (encoded === undefined) {
+      this.problem = `${this.source} has no key ${DataKey.kubeconfig}`;
+      return;
+    }
+    const text = Buffer.from(encoded, "base64").toString("utf8");
+    if (text === this.text) return;
+    try {
+      this.use(text);
+      this.text = text;
+      this.problem = undefined;
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+      this.context.log.warn("kubeconfig of the provider cannot be used", { secret: this.source, error });
+    }
+  }
+
+  private use(text: string): void {
+    const options = { source: this.source, userAgent: "liqo-virtual-kubelet" };
+    const next = KubeClient.fromKubeconfig(text, options);
+    if (this.client !== undefined && this.client.server === next.server) {
+      next.close();
+      this.client.replaceCredentials(text, options);
+      return;
+    }
+    // Another address may be another cluster: nothing that was seen at the old one holds.
+    this.drop();
+    this.client = next;
+    this.informers = new InformerSet(next, {
+      clock: this.context.clock,
+      log: this.context.log,
+      metrics: this.context.metrics,
+    });
+    for (const listener of this.listeners) listener();
+  }
+
+  private drop(): void {
+    void this.informers?.stop();
+    this.client?.close();
+    this.client = undefined;
+    this.informers = undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import { ShadowPod } from "../../api";
+import { Label } from "../../api/keys";
+import { Pod, Secret } from "../../api/kubernetes";
+import type { KubeObject } from "../../api/meta";
+import type { Informer, InformerSet } from "../../kube";
+import { boundTo, isTokenSecret } from "../tokens/token-secret";
+import { projectRemotePod, projectSecret, projectShadowPod } from "./projections";
+
+/** Told of changes in a remote namespace. The node is the one that the object is bound to; undefined concerns every node. */
+export interface RemoteListener {
+  /** The ShadowPod or the pod of that name. */
+  podChanged(name: string, nodeName: string | undefined): void;
+  /** The tokens of the pod of that name. */
+  tokensChanged(podName: string, nodeName: string | undefined): void;
+  synced(): void;
+}
+
+/**
+ * What a namespace at the provider holds of our pods. The watches have no selector: a foreign object of the same name must be seen, lest it be taken
+ * for ours, and the namespace was made for this consumer alone, so there is next to nothing else in it.
+ */
+export class RemoteNamespace {
+  readonly pods: Informer<Pod>;
+  readonly shadowPods: Informer<ShadowPod>;
+  readonly secrets: Informer<Secret>;
+
+  constructor(
+    /** Of the provider, for whoever watches more of the namespace. */
+    readonly informers: InformerSet,
+    readonly local: string,
+    readonly remote: string,
+    listener: RemoteListener,
+  ) {
+    this.pods = informers.informer(Pod, { namespace: remote, project: projectRemotePod });
+    this.shadowPods = informers.informer(ShadowPod, { namespace: remote, project: projectShadowPod });
+    this.secrets = informers.informer(Secret, { namespace: remote, project: projectSecret });
+
+    follow(this.pods, listener);
+    follow(this.shadowPods, listener);
+    const tokens = (secret: Secret, nodeName: string | undefined) => {
+      const { podName } = boundTo(secret);
+      if (podName !== undefined && isTokenSecret(secret)) listener.tokensChanged(podName, nodeName);
+    };
+    this.secrets.on({
+      added: (secret) => tokens(secret, nodeOf(secret)),
+      updated: (_before, secret) => tokens(secret, nodeOf(secret)),
+      deleted: (secret) => tokens(secret, undefined),
+    });
+    Promise.all([this.pods, this.shadowPods, this.secrets].map((informer) => informer.whenSynced())).then(
+      () => listener.synced(),
+      () => undefined, // stopped before
+    );
+  }
+
+  /** Until then nothing can be concluded from the absence of an object. */
+  get synced(): boolean {
+    return this.pods.synced && this.shadowPods.synced && this.secrets.synced;
+  }
+
+  release(): void {
+    for (const informer of [this.pods, this.shadowPods, this.secrets]) informer.release();
+  }
+}
+
+function follow<T extends KubeObject>(informer: Informer<T>, listener: RemoteListener): void {
+  informer.on({
+    added: (object) => listener.podChanged(object.metadata.name, nodeOf(object)),
+    updated: (_before, object) => listener.podChanged(object.metadata.name, nodeOf(object)),
+    // A pod of another node may have waited for the name.
+    deleted: (object) => listener.podChanged(object.metadata.name, undefined),
+  });
+}
+
+function nodeOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.[Label.reflectionNodeName];
+}

@@ -1,0 +1,22 @@
+import type { PodStatus } from "kubernetes-types/core/v1";
+
+import type { RestartMemory } from "./restart-offset";
+
+/**
+ * What is remembered of one pod beyond the caches: what we wrote and they do not show yet, and what cannot be read from any object. All of it may be
+ * lost at any time; it saves requests, nothing depends on it.
+ */
+export interface PodMemory {
+  restarts?: RestartMemory;
+  /** The ShadowPod that we created and have not seen. */
+  created?: { uid: string; sourceUid: string; at: number };
+  /** UID of the ShadowPod whose deletion we asked for. */
+  deleted?: string;
+  /** Since when a change of status that nobody waits for is held back. */
+  heldSince?: number;
+  /** The status that we wrote, and the version of the local pod that it was computed from. */
+  written?: { version: string | undefined; status: PodStatus };
+}
+
+/** How long a ShadowPod that we created may stay unseen before it is taken for gone, in milliseconds. */
+export const UNSEEN_MS = 30_000;

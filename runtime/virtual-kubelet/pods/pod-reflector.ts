@@ -1,0 +1,344 @@
+import { ShadowPod } from "../../api";
+import { EventReason, Label, LabelValue } from "../../api/keys";
+import { Pod } from "../../api/kubernetes";
+import {
+  type Clock,
+  isAlreadyExists,
+  isConflict,
+  type Informer,
+  type KubeClient,
+  type Outcome,
+  refOfKey,
+} from "../../kube";
+import type { NodeSettings } from "../node-settings";
+import type { Peer } from "../peer/peer";
+import { isWhole } from "../peer/projections";
+import type { ProviderAccess } from "../peer/provider-access";
+import type { RemoteNamespace } from "../peer/remote-namespace";
+import { isReflected } from "../reflection/reflected-metadata";
+import type { ReflectionReport } from "../reflection/report";
+import { metadataPatch, sourceRecordOf } from "../reflection/source-record";
+import type { ApiServerOffer } from "./api-server-support";
+import type { IpTranslation } from "./ip-translation";
+import { LocalStatusWriter } from "./local-status-writer";
+import { localStatus } from "./local-status";
+import { decideNotOffloaded, decidePod, type PodDecision } from "./pod-decision";
+import { viewOfLocal, viewOfRemote, viewOfShadow } from "./pod-facts";
+import { type PodMemory, UNSEEN_MS } from "./pod-memory";
+import { rejectedStatus, type Rejection } from "./rejection";
+import { rememberRestarts } from "./restart-offset";
+import { shadowPodMetadata } from "./shadow-pod-metadata";
+import { shadowPodSpec } from "./shadow-pod-spec";
+
+/** What the pods of a virtual node depend on besides themselves; read at each reconcile. */
+export interface PodSurroundings {
+  settings: NodeSettings;
+  nodeIp: string;
+  translateIp: IpTranslation;
+  /** @throws where the consumer's API server is to be offered and no address of it is known yet */
+  apiServer: () => ApiServerOffer;
+}
+
+interface Parts {
+  nodeName: string;
+  consumerId: string;
+  /** Bound to the node. */
+  localPods: Informer<Pod>;
+  localClient: KubeClient;
+  peer: Peer;
+  access: ProviderAccess;
+  surroundings: () => PodSurroundings;
+  report: ReflectionReport;
+  clock: Clock;
+}
+
+/** How soon a name that is taken at the provider is tried again. Its release is an event; this is for what went unseen. */
+const CONFLICT_RETRY_MS = 60_000;
+
+/** Brings the pods of one virtual node to its provider and their status back (offloading reference 11). */
+export class PodReflector {
+  private readonly memories = new Map<string, PodMemory>();
+  private readonly statuses: LocalStatusWriter;
+
+  constructor(private readonly parts: Parts) {
+    this.statuses = new LocalStatusWriter(parts.localClient, parts.clock);
+  }
+
+  /** @param key `namespace/name` of a local pod */
+  reconcile(key: string): Promise<Outcome> {
+    return this.parts.report.counting(key, () => this.reconcilePod(key));
+  }
+
+  private async reconcilePod(key: string): Promise<Outcome> {
+    const { peer, access, localPods, nodeName } = this.parts;
+    const { namespace = "", name } = refOfKey(key);
+    if (!peer.known) return;
+    const local = localPods.getByKey(key);
+    const memory = this.memories.get(key) ?? {};
+    if (peer.remoteNamespaceOf(namespace) === undefined)
+      return await this.withoutNamespace(key, local, memory);
+    const remote = peer.cacheOf(namespace);
+    // Both come with an event of their own.
+    if (remote?.synced !== true || access.client === undefined) return;
+
+    this.forgetSeen(memory, remote.shadowPods.get(name, remote.remote));
+    const shadow = remote.shadowPods.get(name, remote.remote);
+    const decision = decidePod({
+      nodeName,
+      local: local && viewOfLocal(local),
+      shadow: viewOfShadow(shadow, memory, nodeName, peer.pair),
+      remote: viewOfRemote(remote.pods.get(name, remote.remote), peer.pair),
+    });
+    this.remember(key, local, memory);
+    const outcome = await this.carryOut(decision, {
+      key,
+      name,
+      local,
+      memory,
+      remote,
+      client: access.client,
+    });
+    if (outcome === undefined && memory.created !== undefined) return { requeueAfterMs: UNSEEN_MS };
+    return outcome;
+  }
+
+  private async carryOut(decision: PodDecision, pod: PodAtHand): Promise<Outcome> {
+    const { client, remote, name, memory, local } = pod;
+    const ref = { name, namespace: remote.remote };
+    switch (decision.do) {
+      case "nothing":
+        return;
+      case "report-conflict":
+        this.parts.report.conflict(local);
+        return { requeueAfterMs: CONFLICT_RETRY_MS };
+      case "delete-shadow-pod":
+        await ignoringConflict(client.delete(ShadowPod, ref, { uid: decision.uid }));
+        memory.deleted = decision.uid;
+        return;
+      case "delete-local-pod":
+        return await this.endLocal(pod.key, decision.uid);
+      case "create-shadow-pod":
+        return local && (await this.create(local, pod));
+      case "reflect":
+        return local && (await this.reflect(local, pod, decision.metadata));
+      case "finish":
+        return local && (await this.reject(local, memory, decision.rejection, true));
+    }
+  }
+
+  private async create(local: Pod, { client, remote, name, memory }: PodAtHand): Promise<Outcome> {
+    const { consumerId, report } = this.parts;
+    const { settings, apiServer } = this.parts.surroundings();
+    const whole = await this.wholePod(local);
+    if (whole === undefined) return;
+    try {
+      const metadata = this.desiredMetadata(local, settings);
+      const created = await client.create(ShadowPod, {
+        apiVersion: ShadowPod.apiVersion,
+        kind: ShadowPod.kind,
+        metadata: { name, namespace: remote.remote, ...metadata },
+        spec: {
+          pod: shadowPodSpec(
+            {
+              name,
+              annotations: local.metadata.annotations,
+              spec: whole.spec,
+              remoteLabels: metadata.labels,
+            },
+            { consumerId, offloadingPatch: settings.offloadingPatch, apiServer: apiServer() },
+          ),
+        },
+      });
+      this.expect(memory, created, local);
+      report.succeeded(local);
+    } catch (error) {
+      if (isAlreadyExists(error)) return await this.adopt(local, { client, remote, name, memory });
+      report.failed(local, error);
+      throw error;
+    }
+  }
+
+  /** The name is taken: by the ShadowPod that we made a moment ago, or by a stranger. */
+  private async adopt(
+    local: Pod,
+    { client, remote, name, memory }: Pick<PodAtHand, "client" | "remote" | "name" | "memory">,
+  ): Promise<Outcome> {
+    const existing = await client.get(ShadowPod, { name, namespace: remote.remote });
+    if (existing !== undefined && isReflected(existing, this.parts.peer.pair)) {
+      if (sourceRecordOf(existing)?.uid === local.metadata.uid) this.expect(memory, existing, local);
+      return { requeueAfterMs: 1_000 };
+    }
+    if (existing === undefined) return { requeueAfterMs: 1_000 };
+    this.parts.report.conflict(local);
+    return { requeueAfterMs: CONFLICT_RETRY_MS };
+  }
+
+  private async reflect(local: Pod, pod: PodAtHand, withMetadata: boolean): Promise<Outcome> {
+    const { remote, name, memory, client } = pod;
+    const { settings, nodeIp, translateIp } = this.parts.surroundings();
+    const shadow = remote.shadowPods.get(name, remote.remote);
+    if (withMetadata && shadow !== undefined) await this.alignMetadata(local, shadow, settings, client);
+
+    const remotePod = remote.pods.get(name, remote.remote);
+    const unavailable = local.metadata.labels?.[Label.remoteUnavailable] === LabelValue.true;
+    if (remotePod === undefined) {
+      // Nothing to tell yet; the pod is marked as taken over all the same.
+      return await this.writeStatus(local, local.status ?? {}, memory);
+    }
+    memory.restarts = rememberRestarts(
+      memory.restarts,
+      { uid: local.metadata.uid ?? "", status: local.status },
+      { uid: remotePod.metadata.uid ?? "", status: remotePod.status },
+    );
+    const desired = localStatus(remotePod.status, local.status, {
+      nodeIp,
+      translateIp,
+      reflectIps: !settings.flags.disableIpReflection,
+      restartOffset: memory.restarts.offset,
+      unavailable,
+      now: this.now(),
+    });
+    return await this.writeStatus(local, desired, memory);
+  }
+
+  private async alignMetadata(
+    local: Pod,
+    shadow: ShadowPod,
+    settings: NodeSettings,
+    client: KubeClient,
+  ): Promise<void> {
+    const patch = metadataPatch(shadow.metadata, this.desiredMetadata(local, settings));
+    if (patch === undefined) return;
+    const { name, namespace, uid } = shadow.metadata;
+    try {
+      await client.patch(ShadowPod, { name, namespace }, { metadata: { uid, ...patch } }, { type: "merge" });
+    } catch (error) {
+      if (!isConflict(error)) this.parts.report.failed(local, error);
+      throw error;
+    }
+  }
+
+  private async writeStatus(
+    local: Pod,
+    desired: NonNullable<Pod["status"]>,
+    memory: PodMemory,
+  ): Promise<Outcome> {
+    try {
+      return await this.statuses.write(local, desired, memory, true);
+    } catch (error) {
+      if (!isConflict(error)) this.parts.report.failedBack(local, error);
+      throw error;
+    }
+  }
+
+  /** A pod on this node in a namespace that the provider does not take. */
+  private async withoutNamespace(key: string, local: Pod | undefined, memory: PodMemory): Promise<Outcome> {
+    const decision = decideNotOffloaded(local && viewOfLocal(local));
+    this.remember(key, local, memory);
+    switch (decision.do) {
+      case "nothing":
+        return;
+      case "delete-local-pod":
+        return await this.endLocal(key, decision.uid);
+      case "reject":
+        return local && (await this.reject(local, memory, decision.rejection, false));
+    }
+  }
+
+  private async reject(
+    local: Pod,
+    memory: PodMemory,
+    rejection: Rejection,
+    takeOver: boolean,
+  ): Promise<Outcome> {
+    const desired = rejectedStatus(local.status, rejection, this.now());
+    const before = memory.written;
+    const outcome = await this.statuses.write(local, desired, memory, takeOver);
+    if (memory.written === before || takeOver) return outcome;
+    this.parts.report.warn(
+      local,
+      EventReason.reflectionDisabled,
+      `Reflection to cluster "${this.provider}" disabled for namespace "${local.metadata.namespace}". ` +
+        "Offload the namespace to run the pod there; for a DaemonSet, exclude nodes labelled liqo.io/type=virtual-node",
+    );
+    return outcome;
+  }
+
+  private async endLocal(key: string, uid: string): Promise<void> {
+    const { localClient, localPods } = this.parts;
+    try {
+      await ignoringConflict(localClient.delete(Pod, refOfKey(key), { uid, gracePeriodSeconds: 0 }));
+      this.memories.delete(key);
+    } catch (error) {
+      const message = `Error deleting local object: ${error instanceof Error ? error.message : String(error)}`;
+      this.parts.report.warn(localPods.getByKey(key), EventReason.failedDeletion, message);
+      throw error;
+    }
+  }
+
+  /** The cache drops the spec of a pod that was taken over; one that has to be made again is read again. */
+  private async wholePod(local: Pod): Promise<Pod | undefined> {
+    if (isWhole(local)) return local;
+    const { name, namespace, uid } = local.metadata;
+    const whole = await this.parts.localClient.get(Pod, { name, namespace });
+    return whole?.metadata.uid === uid ? whole : undefined;
+  }
+
+  private desiredMetadata(local: Pod, settings: NodeSettings) {
+    const { uid = "", labels, annotations } = local.metadata;
+    const { nodeName, peer } = this.parts;
+    return shadowPodMetadata({ uid, labels, annotations }, nodeName, settings.notReflected, peer.pair);
+  }
+
+  private expect(memory: PodMemory, shadow: ShadowPod, local: Pod): void {
+    memory.created = {
+      uid: shadow.metadata.uid ?? "",
+      sourceUid: local.metadata.uid ?? "",
+      at: this.parts.clock.monotonic(),
+    };
+  }
+
+  /** What the cache shows needs no memory; what it does not show for long does not exist. */
+  private forgetSeen(memory: PodMemory, shadow: ShadowPod | undefined): void {
+    const { created } = memory;
+    const expired = created !== undefined && this.parts.clock.monotonic() - created.at > UNSEEN_MS;
+    if (shadow !== undefined || expired) delete memory.created;
+    if (memory.deleted !== undefined && memory.deleted !== (shadow?.metadata.uid ?? created?.uid)) {
+      delete memory.deleted;
+    }
+  }
+
+  /** Of pods that are gone on both sides nothing is kept. */
+  private remember(key: string, local: Pod | undefined, memory: PodMemory): void {
+    if (local === undefined && memory.created === undefined && memory.deleted === undefined)
+      this.memories.delete(key);
+    else this.memories.set(key, memory);
+  }
+
+  private get provider(): string {
+    return this.parts.peer.identity.clusterId;
+  }
+
+  private now(): string {
+    return new Date(this.parts.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  }
+}
+
+/** One pod while it is reconciled. */
+interface PodAtHand {
+  key: string;
+  name: string;
+  local: Pod | undefined;
+  memory: PodMemory;
+  remote: RemoteNamespace;
+  client: KubeClient;
+}
+
+/** A UID that no longer fits means that what was to go is gone. */
+async function ignoringConflict(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+}

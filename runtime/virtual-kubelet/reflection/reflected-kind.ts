@@ -1,0 +1,43 @@
+import type { Desired, Kind, KubeObject } from "../../api/meta";
+import type { NodeSettings } from "../node-settings";
+import type { RemoteMetadata } from "./source-record";
+import type { ReflectedResource } from "./report";
+
+/** Why an object stays at home, as it is told in an event. */
+export interface Kept {
+  why: string;
+}
+
+/** How the objects of one kind are reflected from the consumer to the provider. */
+export interface ReflectedKind<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  readonly resource: ReflectedResource;
+  /** Objects worked on at a time; 0 turns the kind off. */
+  workers(settings: NodeSettings): number;
+  /** Where the name at the provider is another one. */
+  remoteName(name: string): string;
+  /** The other way round; undefined for remote objects that stand for no local one. */
+  localName(remoteName: string): string | undefined;
+  /**
+   * Why an object is not reflected; undefined when it is.
+   *
+   * @throws ContradictoryAnnotations
+   */
+  keptAtHome(local: T, settings: NodeSettings): Kept | undefined;
+  /** Whether a remote object belongs to another reflection, and is invisible to this one. */
+  isAnothers?(remote: T): boolean;
+  /** The remote object as it is to be. */
+  desired(
+    local: T,
+    metadata: RemoteMetadata & { name: string; namespace: string },
+    settings: NodeSettings,
+  ): Desired<T>;
+  /** Paths whose content is ours alone, so that what somebody added is removed. */
+  readonly exact: readonly string[];
+  /** Paths (`spec.field`) that the API server does not fill by itself, so that where they are not desired they are removed. */
+  readonly absences?: readonly string[];
+  /** Whether the remote object cannot become what is desired, and has to be made anew. */
+  mustBeReplaced(remote: T, desired: Desired<T>): boolean;
+  /** What is kept of remote objects in the cache. */
+  readonly projectRemote?: (remote: T) => T;
+}

@@ -1,0 +1,153 @@
+import { Counter, type Registry } from "prom-client";
+
+import { EventReason } from "../../api/keys";
+import type { KubeObject } from "../../api/meta";
+import { type Clock, EventRecorder, type KubeClient, type Logger, type Outcome, refOfKey } from "../../kube";
+
+/** What is reflected, as metrics and events call it. */
+export type ReflectedResource =
+  | "Pod"
+  | "Service"
+  | "EndpointSlice"
+  | "Ingress"
+  | "ConfigMap"
+  | "Secret"
+  | "ServiceAccount"
+  | "PersistentVolumeClaim"
+  | "Event";
+
+interface Options {
+  client: KubeClient;
+  clock: Clock;
+  log: Logger;
+  metrics: Registry;
+  /** Whether successes become events too. */
+  eventOnSuccess: boolean;
+}
+
+const LABELS = ["namespace", "reflector_resource", "cluster_id", "node_name"] as const;
+
+/** Tells of what is reflected: in counters (offloading reference 18) and in events of the local objects (1.4). */
+export class ReflectionReports {
+  private readonly items: Counter<(typeof LABELS)[number]>;
+  private readonly errors: Counter<(typeof LABELS)[number]>;
+  private readonly recorders = new Map<ReflectedResource, EventRecorder>();
+
+  constructor(private readonly options: Options) {
+    const registers = [options.metrics];
+    this.items = new Counter({
+      name: "liqo_virtual_kubelet_reflection_item_counter",
+      help: "Objects handled by the reflectors",
+      labelNames: LABELS,
+      registers,
+    });
+    this.errors = new Counter({
+      name: "liqo_virtual_kubelet_reflection_error_counter",
+      help: "Errors of the reflectors",
+      labelNames: LABELS,
+      registers,
+    });
+  }
+
+  /** @param nodeName read when something is counted: what is bound to no node is counted with the node that does it */
+  of(resource: ReflectedResource, clusterId: string, nodeName: () => string): ReflectionReport {
+    const count = (counter: Counter<(typeof LABELS)[number]>, key: string) =>
+      counter.inc({
+        namespace: refOfKey(key).namespace ?? "",
+        reflector_resource: resource,
+        cluster_id: clusterId,
+        node_name: nodeName(),
+      });
+    return new ReflectionReport(
+      clusterId,
+      this.recorder(resource),
+      this.options.eventOnSuccess,
+      (key) => count(this.items, key),
+      (key) => count(this.errors, key),
+    );
+  }
+
+  private recorder(resource: ReflectedResource): EventRecorder {
+    let recorder = this.recorders.get(resource);
+    if (recorder === undefined) {
+      const { client, clock, log } = this.options;
+      recorder = new EventRecorder({
+        client,
+        clock,
+        log,
+        component: `liqo-${resource.toLowerCase()}-reflection`,
+      });
+      this.recorders.set(resource, recorder);
+    }
+    return recorder;
+  }
+}
+
+/** Tells of what one reflector does with one provider. */
+export class ReflectionReport {
+  constructor(
+    private readonly clusterId: string,
+    private readonly recorder: EventRecorder,
+    private readonly eventOnSuccess: boolean,
+    private readonly countItem: (key: string) => void,
+    private readonly countError: (key: string) => void,
+  ) {}
+
+  /** Counts the outcome of a reconcile. */
+  async counting(key: string, reconcile: () => Promise<Outcome>): Promise<Outcome> {
+    try {
+      const outcome = await reconcile();
+      this.countItem(key);
+      return outcome;
+    } catch (error) {
+      this.countError(key);
+      throw error;
+    }
+  }
+
+  succeeded(object: KubeObject): void {
+    if (!this.eventOnSuccess) return;
+    this.recorder.normal(
+      object,
+      EventReason.successfulReflection,
+      `Successfully reflected object to cluster "${this.clusterId}"`,
+    );
+  }
+
+  failed(object: KubeObject | undefined, error: unknown): void {
+    this.warn(
+      object,
+      EventReason.failedReflection,
+      `Error reflecting object to cluster "${this.clusterId}": ${messageOf(error)}`,
+    );
+  }
+
+  failedBack(object: KubeObject | undefined, error: unknown): void {
+    this.warn(
+      object,
+      EventReason.failedReflection,
+      `Error reflecting object status back from cluster "${this.clusterId}": ${messageOf(error)}`,
+    );
+  }
+
+  conflict(object: KubeObject | undefined): void {
+    this.failed(object, "remote object already exists");
+  }
+
+  disabled(object: KubeObject, why: string): void {
+    if (!this.eventOnSuccess) return;
+    this.recorder.normal(
+      object,
+      EventReason.reflectionDisabled,
+      `Reflection to cluster "${this.clusterId}" disabled for ${why}`,
+    );
+  }
+
+  warn(object: KubeObject | undefined, reason: string, message: string): void {
+    if (object !== undefined) this.recorder.warning(object, reason, message);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,243 @@
+import { EventReason, Label } from "../../api/keys";
+import { type Pod, Secret, ServiceAccount, TokenRequest } from "../../api/kubernetes";
+import {
+  type Clock,
+  type Informer,
+  isAlreadyExists,
+  isConflict,
+  type KubeClient,
+  type Outcome,
+  refOfKey,
+} from "../../kube";
+import type { Peer } from "../peer/peer";
+import type { ProviderAccess } from "../peer/provider-access";
+import type { RemoteNamespace } from "../peer/remote-namespace";
+import { apiServerMode } from "../pods/api-server-support";
+import { isReflected } from "../reflection/reflected-metadata";
+import type { ReflectionReport } from "../reflection/report";
+import { refreshTime } from "./token-refresh";
+import { boundTo, isTokenSecret, tokenSecretMetadata } from "./token-secret";
+import { tokenSecretName, type TokenSource, tokenSources } from "./token-source";
+
+interface Parts {
+  nodeName: string;
+  localPods: Informer<Pod>;
+  localClient: KubeClient;
+  peer: Peer;
+  access: ProviderAccess;
+  /** Whether pods of this node get at the consumer's API server at all. */
+  enabled: () => boolean;
+  report: ReflectionReport;
+  clock: Clock;
+}
+
+/** Renewals are spread over this time, in milliseconds. */
+const SPREAD_MS = 30_000;
+/** How long a Secret that we wrote may stay unseen, in milliseconds. */
+const UNSEEN_MS = 30_000;
+
+interface Issued {
+  podUid: string;
+  /** When each token expires, by key, in milliseconds since the epoch. */
+  expiresAt: Map<string, number>;
+  /** When the Secret was written last, on the monotonic clock. */
+  writtenAt: number;
+}
+
+/**
+ * Gives offloaded pods tokens of their service accounts here, in a Secret at the provider that their volumes name, and renews them in time
+ * (offloading reference 10.8).
+ */
+export class TokenReflector {
+  private readonly issued = new Map<string, Issued>();
+
+  constructor(private readonly parts: Parts) {}
+
+  /** @param key `namespace/name` of a local pod */
+  reconcile(key: string): Promise<Outcome> {
+    return this.parts.report.counting(key, () => this.reconcileTokens(key));
+  }
+
+  private async reconcileTokens(key: string): Promise<Outcome> {
+    const { peer, access, localPods, nodeName } = this.parts;
+    const { namespace = "", name } = refOfKey(key);
+    const remote = peer.cacheOf(namespace);
+    if (remote?.synced !== true || access.client === undefined) return;
+    const local = localPods.getByKey(key);
+    const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
+    if (secret !== undefined && (!isReflected(secret, peer.pair) || !isTokenSecret(secret))) {
+      this.parts.report.warn(
+        local,
+        EventReason.failedTokensReflection,
+        `Error reflecting object to cluster "${peer.identity.clusterId}": remote object already exists`,
+      );
+      return;
+    }
+    if (local === undefined) {
+      this.issued.delete(key);
+      if (secret !== undefined && isOfNode(secret, nodeName)) await remove(access.client, secret);
+      return;
+    }
+    const mode = apiServerMode(local.metadata.annotations, this.parts.enabled());
+    const sources = mode === "TokenAPI" ? tokenSources(local.spec) : [];
+    if (sources.length === 0 || hasEnded(local)) return;
+    return await this.keepFresh(key, local, sources, secret, remote, access.client);
+  }
+
+  private async keepFresh(
+    key: string,
+    local: Pod,
+    sources: TokenSource[],
+    secret: Secret | undefined,
+    remote: RemoteNamespace,
+    client: KubeClient,
+  ): Promise<Outcome> {
+    const now = this.parts.clock.now();
+    const issued = this.knownTokens(key, local, sources, secret);
+    const due = sources.filter(({ key: token, expirationSeconds }) => {
+      const expiresAt = issued.expiresAt.get(token);
+      return expiresAt === undefined || now >= refreshTime(expiresAt, expirationSeconds);
+    });
+    if (due.length > 0) await this.renew(key, local, due, issued, secret, remote, client);
+    const next = Math.min(
+      ...sources.map((source) =>
+        refreshTime(issued.expiresAt.get(source.key) ?? now, source.expirationSeconds),
+      ),
+    );
+    return { requeueAfterMs: Math.max(1_000, next - now) + Math.random() * SPREAD_MS };
+  }
+
+  /** What we issued, or what the Secret says after a start of this process; nothing where the Secret is gone or another pod's. */
+  private knownTokens(key: string, local: Pod, sources: TokenSource[], secret: Secret | undefined): Issued {
+    const podUid = local.metadata.uid ?? "";
+    const issued = this.issued.get(key);
+    if (issued?.podUid === podUid) {
+      const unseen = this.parts.clock.monotonic() - issued.writtenAt < UNSEEN_MS;
+      if (secret !== undefined || unseen) return issued;
+    }
+    const bound = secret === undefined ? undefined : boundTo(secret);
+    const expiresAt = new Map<string, number>();
+    if (bound?.podUid === podUid) {
+      for (const { key: token } of sources) {
+        if (secret?.data?.[token] !== undefined) expiresAt.set(token, bound.expiresAt);
+      }
+    }
+    return { podUid, expiresAt, writtenAt: Number.NEGATIVE_INFINITY };
+  }
+
+  private async renew(
+    key: string,
+    local: Pod,
+    due: TokenSource[],
+    issued: Issued,
+    secret: Secret | undefined,
+    remote: RemoteNamespace,
+    client: KubeClient,
+  ): Promise<void> {
+    try {
+      const tokens = await Promise.all(due.map((source) => this.request(local, source)));
+      const data: Record<string, string> = {};
+      for (const { key: token, value, expiresAt } of tokens) {
+        data[token] = Buffer.from(value).toString("base64");
+        issued.expiresAt.set(token, expiresAt);
+      }
+      await this.write(local, data, issued, secret, remote, client);
+      issued.writtenAt = this.parts.clock.monotonic();
+      this.issued.set(key, issued);
+    } catch (error) {
+      // The cache is behind: the Secret's event brings us back.
+      if (!isConflict(error) || isAlreadyExists(error)) {
+        this.parts.report.warn(
+          local,
+          EventReason.failedTokensReflection,
+          `Error reflecting object to cluster "${this.parts.peer.identity.clusterId}": ${messageOf(error)}`,
+        );
+      }
+      throw error;
+    }
+  }
+
+  private async request(
+    local: Pod,
+    source: TokenSource,
+  ): Promise<{ key: string; value: string; expiresAt: number }> {
+    const { name, namespace, uid } = local.metadata;
+    const { status } = await this.parts.localClient.createSubresource(
+      ServiceAccount,
+      { name: accountOf(local), namespace },
+      "token",
+      {
+        apiVersion: TokenRequest.apiVersion,
+        kind: TokenRequest.kind,
+        spec: {
+          audiences: source.audiences,
+          expirationSeconds: source.expirationSeconds,
+          boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
+        },
+      },
+      (answer) => TokenRequest.parse(answer),
+    );
+    if (status?.token === undefined)
+      throw new Error(`ServiceAccount "${accountOf(local)}": the answer holds no token`);
+    return { key: source.key, value: status.token, expiresAt: Date.parse(status.expirationTimestamp) };
+  }
+
+  private async write(
+    local: Pod,
+    data: Record<string, string>,
+    issued: Issued,
+    secret: Secret | undefined,
+    remote: RemoteNamespace,
+    client: KubeClient,
+  ): Promise<void> {
+    const metadata = tokenSecretMetadata(
+      {
+        podName: local.metadata.name,
+        podUid: issued.podUid,
+        serviceAccount: accountOf(local),
+        nodeName: this.parts.nodeName,
+        expiresAt: Math.min(...issued.expiresAt.values()),
+      },
+      this.parts.peer.pair,
+    );
+    const name = tokenSecretName(local.metadata.name);
+    if (secret !== undefined) {
+      const body = { metadata: { ...metadata, uid: secret.metadata.uid }, data };
+      await client.patch(Secret, { name, namespace: remote.remote }, body, { type: "merge" });
+      return;
+    }
+    await client.create(Secret, {
+      apiVersion: Secret.apiVersion,
+      kind: Secret.kind,
+      metadata: { name, namespace: remote.remote, ...metadata },
+      type: "Opaque",
+      immutable: false,
+      data,
+    });
+  }
+}
+
+async function remove(client: KubeClient, { metadata }: Secret): Promise<void> {
+  const { name, namespace, uid } = metadata;
+  try {
+    await client.delete(Secret, { name, namespace }, { uid });
+  } catch (error) {
+    if (!isConflict(error)) throw error; // another Secret by now: its own event
+  }
+}
+
+function isOfNode({ metadata }: Secret, nodeName: string): boolean {
+  return metadata.labels?.[Label.reflectionNodeName] === nodeName;
+}
+
+function accountOf({ spec }: Pod): string {
+  return spec.serviceAccountName || "default";
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
