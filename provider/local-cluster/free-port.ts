@@ -18,7 +18,8 @@ export async function freePorts(count: number): Promise<number[]> {
     given.add(port);
     if (await isFree(port)) ports.push(port);
   }
-  if (ports.length < count) throw new Error(`no ${count} free TCP ports between ${FIRST} and ${LAST} on 127.0.0.1`);
+  if (ports.length < count)
+    throw new Error(`no ${count} free TCP ports between ${FIRST} and ${LAST} on 127.0.0.1`);
   return ports;
 }
 

@@ -38,7 +38,11 @@ export async function benchCluster(name: string, serviceCidr: string): Promise<B
 }
 
 /** Starts fake nodes in a process of their own. */
-export async function fakeNodes(cluster: ControlPlane, nodes: number, podsPerNode: number): Promise<ChildProcess> {
+export async function fakeNodes(
+  cluster: ControlPlane,
+  nodes: number,
+  podsPerNode: number,
+): Promise<ChildProcess> {
   const kubeconfig = join(cluster.folder, "fake-node.kubeconfig");
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
   const child = spawn(
@@ -79,7 +83,12 @@ export async function peeredPair(pods: number): Promise<PeeredPair> {
   ]);
   const node = await fakeNodes(provider.controlPlane, 1, pods + 100);
   const [consumerRuntime, providerRuntime] = await Promise.all([
-    HostRuntime.start({ cluster: consumer.controlPlane, clusterId: "rome", namespace: "liqo", settings: reachable(consumer) }),
+    HostRuntime.start({
+      cluster: consumer.controlPlane,
+      clusterId: "rome",
+      namespace: "liqo",
+      settings: reachable(consumer),
+    }),
     HostRuntime.start({
       cluster: provider.controlPlane,
       clusterId: "milan",
@@ -87,7 +96,10 @@ export async function peeredPair(pods: number): Promise<PeeredPair> {
       settings: reachable(provider),
     }),
   ]);
-  const sides = peeringSidesSchema.parse({ consumer: { clusterId: "rome" }, provider: { clusterId: "milan" } });
+  const sides = peeringSidesSchema.parse({
+    consumer: { clusterId: "rome" },
+    provider: { clusterId: "milan" },
+  });
   const peering: HandshakeOptions = {
     consumer: consumer.client,
     provider: provider.client,
@@ -117,6 +129,8 @@ export async function peeredPair(pods: number): Promise<PeeredPair> {
 }
 
 /** Peers reach a control plane without nodes at its loopback address. */
-function reachable({ controlPlane }: BenchCluster): { apiServer: { address: string; ca: string; trustedCa: boolean } } {
+function reachable({ controlPlane }: BenchCluster): {
+  apiServer: { address: string; ca: string; trustedCa: boolean };
+} {
   return { apiServer: { address: controlPlane.url, ca: controlPlane.caCertificate, trustedCa: false } };
 }

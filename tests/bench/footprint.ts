@@ -29,13 +29,18 @@ export async function footprint(args: string[]): Promise<void> {
   }
 }
 
-async function observe({ consumer, provider, consumerRuntime, providerRuntime }: PeeredPair, seconds: number): Promise<void> {
+async function observe(
+  { consumer, provider, consumerRuntime, providerRuntime }: PeeredPair,
+  seconds: number,
+): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 10_000)); // what came before settles
   const sides = [
     { name: "rome (consumer)", runtime: consumerRuntime, cluster: consumer },
     { name: "milan (provider)", runtime: providerRuntime, cluster: provider },
   ];
-  const before = sides.map(({ runtime }) => runtime.components().map((c) => usageOf(runtime.pid(c))?.cpuSeconds ?? 0));
+  const before = sides.map(({ runtime }) =>
+    runtime.components().map((c) => usageOf(runtime.pid(c))?.cpuSeconds ?? 0),
+  );
   const from = Date.now();
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   for (const [i, { name, runtime, cluster }] of sides.entries()) {

@@ -15,7 +15,14 @@ import { type AuditEvent, auditEvents, countRequests, describeRequest } from "..
 import { machineCpuSeconds, usageOf } from "../support/process-usage";
 import { quantile } from "../support/statistics";
 import { until } from "../support/until";
-import { BENCH_AGENT, type BenchCluster, benchCluster, fakeNodes, type PeeredPair, peeredPair } from "./fake-fleet";
+import {
+  BENCH_AGENT,
+  type BenchCluster,
+  benchCluster,
+  fakeNodes,
+  type PeeredPair,
+  peeredPair,
+} from "./fake-fleet";
 import { createNamespace, deleteAndWait, deployAndWait, PodWatch, singlePod } from "./workload";
 
 const NAMESPACE = "bench";
@@ -65,7 +72,9 @@ async function plainRounds(sizes: number[], most: number): Promise<Round[]> {
     await untilServiceAccount(cluster.client, NAMESPACE);
     const rounds: Round[] = [];
     for (const pods of sizes) {
-      const round = await measure(pods, [cluster], () => deployAndWait(cluster.client, NAMESPACE, `app-${pods}`, pods));
+      const round = await measure(pods, [cluster], () =>
+        deployAndWait(cluster.client, NAMESPACE, `app-${pods}`, pods),
+      );
       round.deletionSeconds = await deleteAndWait(cluster.client, NAMESPACE, `app-${pods}`);
       print(
         `  ${pods} pods: ${(pods / round.seconds).toFixed(1)} pods/s, ${(round.requests.length / pods).toFixed(1)} requests a pod, ` +
@@ -83,7 +92,9 @@ async function plainRounds(sizes: number[], most: number): Promise<Round[]> {
 async function pairRound(pair: PeeredPair, pods: number): Promise<Round> {
   const { consumer, provider } = pair;
   const name = `app-${pods}`;
-  const round = await measure(pods, [consumer, provider], () => deployAndWait(consumer.client, NAMESPACE, name, pods));
+  const round = await measure(pods, [consumer, provider], () =>
+    deployAndWait(consumer.client, NAMESPACE, name, pods),
+  );
   round.deletionSeconds = await deleteAndWait(consumer.client, NAMESPACE, name, [
     { client: provider.client, namespace: REMOTE_NAMESPACE },
   ]);
@@ -122,12 +133,16 @@ function report(round: Round, plain: Round | undefined): void {
   const rate = round.pods / round.seconds;
   const plainRate = plain === undefined ? NaN : plain.pods / plain.seconds;
   print(`${round.pods} pods offloaded`);
-  print(`  ${rate.toFixed(1)} pods/s, ${((100 * rate) / plainRate).toFixed(0)} % of the plain cluster's ${plainRate.toFixed(1)}`);
+  print(
+    `  ${rate.toFixed(1)} pods/s, ${((100 * rate) / plainRate).toFixed(0)} % of the plain cluster's ${plainRate.toFixed(1)}`,
+  );
   print(
     `  binding to Running: p50 ${quantile(round.latenciesMs, 0.5).toFixed(0)} ms, p99 ${quantile(round.latenciesMs, 0.99).toFixed(0)} ms`,
   );
   print(`  ${((1000 * round.cpuSeconds) / round.pods).toFixed(0)} ms CPU a pod, whole machine`);
-  print(`  deleted on both sides in ${round.deletionSeconds.toFixed(1)} s (plain ${plain?.deletionSeconds.toFixed(1) ?? "?"} s)`);
+  print(
+    `  deleted on both sides in ${round.deletionSeconds.toFixed(1)} s (plain ${plain?.deletionSeconds.toFixed(1) ?? "?"} s)`,
+  );
   print(`  ${(round.requests.length / round.pods).toFixed(2)} API requests a pod, both sides:`);
   for (const [what, count] of countRequests(round.requests, describeWithUser)) {
     if (count / round.pods >= 0.05) print(`    ${(count / round.pods).toFixed(2)}  ${what}`);
@@ -138,7 +153,12 @@ function describeWithUser(event: AuditEvent): string {
   return `${describeRequest(event)}  (${event.user.username})`;
 }
 
-function processesOf({ consumer, provider, consumerRuntime, providerRuntime }: PeeredPair): Array<[string, number]> {
+function processesOf({
+  consumer,
+  provider,
+  consumerRuntime,
+  providerRuntime,
+}: PeeredPair): Array<[string, number]> {
   const runtime = (side: string, host: PeeredPair["consumerRuntime"]) =>
     host.components().map((component): [string, number] => [`${side} ${component}`, host.pid(component)]);
   const control = (side: string, { controlPlane }: BenchCluster) =>
@@ -183,7 +203,9 @@ async function steady(client: KubeClient, pods: number): Promise<void> {
 export async function offloadNamespace({ consumer }: PeeredPair): Promise<void> {
   await createNamespace(consumer.client, NAMESPACE);
   await untilServiceAccount(consumer.client, NAMESPACE);
-  const manifest = namespaceOffloading(namespaceOffloadingSchema.parse({ namespace: NAMESPACE, podOffloadingStrategy: "Remote" }));
+  const manifest = namespaceOffloading(
+    namespaceOffloadingSchema.parse({ namespace: NAMESPACE, podOffloadingStrategy: "Remote" }),
+  );
   await consumer.client.create(NamespaceOffloading, manifest);
   await until("namespace offloaded", async () => {
     const { status } = (await consumer.client.get(NamespaceOffloading, manifest.metadata)) ?? {};

@@ -21,7 +21,10 @@ const QUIET_MS = 20_000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { seconds: { type: "string", default: "120" }, seed: { type: "string", default: String(Date.now() % 100_000) } },
+    options: {
+      seconds: { type: "string", default: "120" },
+      seed: { type: "string", default: String(Date.now() % 100_000) },
+    },
   });
   process.stdout.write(`seed ${values.seed}\n`);
   const random = randomFrom(Number(values.seed));
@@ -40,7 +43,9 @@ async function main(): Promise<void> {
 }
 
 /** The first UID that each pod had at the provider. */
-async function firstUids({ provider }: PeeredPair): Promise<{ uids: Map<string, string>; stop(): Promise<void> }> {
+async function firstUids({
+  provider,
+}: PeeredPair): Promise<{ uids: Map<string, string>; stop(): Promise<void> }> {
   const uids = new Map<string, string>();
   const informers = new InformerSet(provider.client);
   const informer = informers.informer(Pod, { namespace: REMOTE_NAMESPACE });
@@ -65,7 +70,10 @@ async function storm(pair: PeeredPair, seconds: number, random: () => number): P
     while (Date.now() < deadline) {
       if (random() < 0.65 || expected.size < 5) {
         const name = `pod-${created++}`;
-        const pod = await persist(() => pair.consumer.client.create(Pod, singlePod(NAMESPACE, name)), deadline + 30_000);
+        const pod = await persist(
+          () => pair.consumer.client.create(Pod, singlePod(NAMESPACE, name)),
+          deadline + 30_000,
+        );
         expected.set(name, pod.metadata.uid ?? "");
       } else {
         const name = [...expected.keys()][Math.floor(random() * expected.size)] ?? "";
@@ -106,7 +114,11 @@ async function persist<T>(attempt: () => Promise<T>, deadline: number): Promise<
   }
 }
 
-async function verify(pair: PeeredPair, expected: Map<string, string>, remoteUids: Map<string, string>): Promise<void> {
+async function verify(
+  pair: PeeredPair,
+  expected: Map<string, string>,
+  remoteUids: Map<string, string>,
+): Promise<void> {
   const names = [...expected.keys()].sort();
   const problems = async (): Promise<string[]> => {
     const [local, remote, shadows] = await Promise.all([
@@ -122,7 +134,9 @@ async function verify(pair: PeeredPair, expected: Map<string, string>, remoteUid
         .filter((pod) => pod.status?.phase !== "Running")
         .map((pod) => `${pod.metadata.name} is ${pod.status?.phase ?? "without phase"} at the consumer`),
       ...local
-        .filter((pod) => expected.has(pod.metadata.name) && expected.get(pod.metadata.name) !== pod.metadata.uid)
+        .filter(
+          (pod) => expected.has(pod.metadata.name) && expected.get(pod.metadata.name) !== pod.metadata.uid,
+        )
         .map((pod) => `${pod.metadata.name} has another UID at the consumer`),
       ...remote
         .filter((pod) => remoteUids.get(pod.metadata.name) !== pod.metadata.uid)
@@ -139,11 +153,17 @@ async function verify(pair: PeeredPair, expected: Map<string, string>, remoteUid
   process.stdout.write(`${names.length} pods exist once on each side, with the UIDs that they had\n`);
 }
 
-function differences(what: string, names: string[], objects: Array<{ metadata: { name: string } }>): string[] {
+function differences(
+  what: string,
+  names: string[],
+  objects: Array<{ metadata: { name: string } }>,
+): string[] {
   const present = new Set(objects.map((object) => object.metadata.name));
   return [
     ...names.filter((name) => !present.has(name)).map((name) => `${name} is missing among the ${what}`),
-    ...[...present].filter((name) => !names.includes(name)).map((name) => `${name} is left among the ${what}`),
+    ...[...present]
+      .filter((name) => !names.includes(name))
+      .map((name) => `${name} is left among the ${what}`),
   ];
 }
 
@@ -163,7 +183,9 @@ async function quiet({ consumer, provider }: PeeredPair): Promise<void> {
   );
   if (writes.length > 0) {
     const list = countRequests(writes, (event) => `${describeRequest(event)} by ${event.user.username}`);
-    throw new Error(`written while nothing changed:\n  ${list.map(([what, count]) => `${count} ${what}`).join("\n  ")}`);
+    throw new Error(
+      `written while nothing changed:\n  ${list.map(([what, count]) => `${count} ${what}`).join("\n  ")}`,
+    );
   }
   process.stdout.write(`nothing written in ${QUIET_MS / 1000} s of quiet\n`);
 }

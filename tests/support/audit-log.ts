@@ -7,7 +7,11 @@ const auditEvent = z.object({
   user: z.object({ username: z.string() }),
   userAgent: z.string().optional(),
   objectRef: z
-    .object({ resource: z.string().optional(), subresource: z.string().optional(), namespace: z.string().optional() })
+    .object({
+      resource: z.string().optional(),
+      subresource: z.string().optional(),
+      namespace: z.string().optional(),
+    })
     .optional(),
   responseStatus: z.object({ code: z.number().optional() }).optional(),
   requestReceivedTimestamp: z.string(),

@@ -25,7 +25,8 @@ async function main(): Promise<void> {
       prefix: { type: "string", default: "fake" },
     },
   });
-  if (values.kubeconfig === undefined) throw new Error("--kubeconfig is missing: give the kubeconfig file of the cluster");
+  if (values.kubeconfig === undefined)
+    throw new Error("--kubeconfig is missing: give the kubeconfig file of the cluster");
   const client = KubeClient.fromKubeconfig(readFileSync(values.kubeconfig, "utf8"));
   const names = Array.from({ length: Number(values.nodes) }, (_, i) => `${values.prefix}-${i}`);
   for (const name of names) await register(client, name, Number(values["pods-per-node"]));
@@ -57,7 +58,11 @@ async function register(client: KubeClient, name: string, pods: number): Promise
   const amounts = { cpu: "4000", memory: "8000Gi", pods: String(pods), "ephemeral-storage": "8000Gi" };
   await client.apply(
     Node,
-    { apiVersion: "v1", kind: "Node", metadata: { name, labels: { "kubernetes.io/hostname": name, "kubernetes.io/os": "linux" } } },
+    {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name, labels: { "kubernetes.io/hostname": name, "kubernetes.io/os": "linux" } },
+    },
     { fieldManager: "fake-node", force: true },
   );
   await client.patch(
@@ -67,7 +72,15 @@ async function register(client: KubeClient, name: string, pods: number): Promise
       status: {
         capacity: amounts,
         allocatable: amounts,
-        conditions: [{ type: "Ready", status: "True", reason: "FakeNodeReady", lastHeartbeatTime: now(), lastTransitionTime: now() }],
+        conditions: [
+          {
+            type: "Ready",
+            status: "True",
+            reason: "FakeNodeReady",
+            lastHeartbeatTime: now(),
+            lastTransitionTime: now(),
+          },
+        ],
         addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
       },
     },
@@ -83,7 +96,11 @@ async function heartbeat(client: KubeClient, name: string): Promise<void> {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { name, namespace: "kube-node-lease" },
-      spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime: new Date().toISOString().replace("Z", "000Z") },
+      spec: {
+        holderIdentity: name,
+        leaseDurationSeconds: 40,
+        renewTime: new Date().toISOString().replace("Z", "000Z"),
+      },
     },
     { fieldManager: "fake-node", force: true },
   );
@@ -100,11 +117,13 @@ async function run(client: KubeClient, pod: Pod): Promise<void> {
     podIP: address,
     podIPs: [{ ip: address }],
     startTime: now(),
-    conditions: ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
-      type,
-      status: "True",
-      lastTransitionTime: now(),
-    })),
+    conditions: ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map(
+      (type) => ({
+        type,
+        status: "True",
+        lastTransitionTime: now(),
+      }),
+    ),
     containerStatuses: containers.map(({ name, image = "" }) => ({
       name,
       image,
@@ -115,7 +134,9 @@ async function run(client: KubeClient, pod: Pod): Promise<void> {
       state: { running: { startedAt: now() } },
     })),
   };
-  await tolerateAbsence(client.patch(Pod, reference(pod), { status }, { type: "strategic", subresource: "status" }));
+  await tolerateAbsence(
+    client.patch(Pod, reference(pod), { status }, { type: "strategic", subresource: "status" }),
+  );
 }
 
 async function remove(client: KubeClient, pod: Pod): Promise<void> {

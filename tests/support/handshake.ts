@@ -42,7 +42,13 @@ export async function handshake(options: HandshakeOptions): Promise<void> {
   const toSign: Desired<Secret> = { ...signedNonceSecret(sides), data: nonceData(nonce) };
   await apply(consumer, toSign);
   const signature = await until("signed nonce", async () =>
-    secretText(consumer, sides.consumer.tenantNamespace, Name.signedNonceSecret, DataKey.signedNonce, "base64"),
+    secretText(
+      consumer,
+      sides.consumer.tenantNamespace,
+      Name.signedNonceSecret,
+      DataKey.signedNonce,
+      "base64",
+    ),
   );
   const privateKey = await until("key pair", async () =>
     secretText(consumer, options.consumerLiqoNamespace, Name.clusterKeys, DataKey.privateKey),
@@ -51,15 +57,15 @@ export async function handshake(options: HandshakeOptions): Promise<void> {
     secretText(consumer, options.consumerLiqoNamespace, Name.clusterKeys, DataKey.publicKey, "base64"),
   );
   const csr = createCertificateRequest(controlPlaneSubject(sides.consumer.clusterId), privateKey);
-  await apply(
-    provider,
-    tenant(sides, { publicKey, csr: Buffer.from(csr).toString("base64"), signature }),
-  );
+  await apply(provider, tenant(sides, { publicKey, csr: Buffer.from(csr).toString("base64"), signature }));
   const authParams = await until(
     "credentials of the Tenant",
     async () =>
       (
-        await provider.get(Tenant, { name: sides.consumer.clusterId, namespace: sides.provider.tenantNamespace })
+        await provider.get(Tenant, {
+          name: sides.consumer.clusterId,
+          namespace: sides.provider.tenantNamespace,
+        })
       )?.status?.authParams,
   );
   const identity = controlPlaneIdentity(sides, authParams);
@@ -77,8 +83,9 @@ export async function handshake(options: HandshakeOptions): Promise<void> {
       true,
     ),
   );
-  await until("kubeconfig of the Identity", async () =>
-    (await consumer.get(Identity, identity.metadata))?.status?.kubeconfigSecretRef?.name,
+  await until(
+    "kubeconfig of the Identity",
+    async () => (await consumer.get(Identity, identity.metadata))?.status?.kubeconfigSecretRef?.name,
   );
 }
 

@@ -3,7 +3,7 @@
  * flags and environment, and the rights of its service accounts. Only the pods are missing.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { openSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -82,7 +82,8 @@ export class HostRuntime {
     const { cluster, clusterId, namespace, flags } = this.options;
     const deployment = this.deployments.get(component);
     const container = deployment?.spec?.template?.spec?.containers?.[0];
-    if (deployment === undefined || container === undefined) throw new Error(`the installation has no ${component}`);
+    if (deployment === undefined || container === undefined)
+      throw new Error(`the installation has no ${component}`);
     const account = deployment.spec?.template?.spec?.serviceAccountName ?? "";
     const kubeconfig = join(cluster.folder, `${account}.kubeconfig`);
     await writeFile(
@@ -114,7 +115,9 @@ export class HostRuntime {
         `--health-probe-address=127.0.0.1:${healthPort}`,
         `--metrics-address=127.0.0.1:${metricsPort}`,
         ...(component === "virtual-kubelet" ? [`--listen-port=${servicePort}`] : []),
-        ...(component === "webhook" ? [`--webhook-port=${servicePort}`, `--webhook-url=https://127.0.0.1:${servicePort}`] : []),
+        ...(component === "webhook"
+          ? [`--webhook-port=${servicePort}`, `--webhook-url=https://127.0.0.1:${servicePort}`]
+          : []),
         ...(flags?.[component] ?? []),
       ],
       { stdio: ["ignore", log, log], env: { PATH: process.env.PATH, ...values, NODE_OPTIONS: nodeOptions } },
@@ -133,7 +136,8 @@ export class HostRuntime {
       if (answer?.ok === true) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error(`${component} of ${this.options.clusterId} did not become ready; see ${this.logFile(component)}`);
+    const end = readFileSync(this.logFile(component), "utf8").slice(-3_000);
+    throw new Error(`${component} of ${this.options.clusterId} did not become ready; the end of its log:\n${end}`);
   }
 
   private async install(): Promise<void> {
@@ -145,7 +149,11 @@ export class HostRuntime {
         if (manifest.kind === "Deployment") {
           const deployment = manifest as unknown as Desired<Deployment>;
           const component = deployment.spec?.template?.spec?.containers?.[0]?.args?.[0];
-          if (component === "controller-manager" || component === "virtual-kubelet" || component === "webhook") {
+          if (
+            component === "controller-manager" ||
+            component === "virtual-kubelet" ||
+            component === "webhook"
+          ) {
             this.deployments.set(component, deployment);
           }
           continue;
@@ -159,7 +167,11 @@ export class HostRuntime {
 }
 
 /** A custom resource is served a moment after its definition is stored. */
-async function applyWhenServed(client: KubeClient, kind: Kind<KubeObject>, manifest: Desired<KubeObject>): Promise<void> {
+async function applyWhenServed(
+  client: KubeClient,
+  kind: Kind<KubeObject>,
+  manifest: Desired<KubeObject>,
+): Promise<void> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     try {

@@ -8,7 +8,8 @@ for (const value of Object.values(api) as unknown[]) if (isKind(value)) kinds.se
 /** @throws when no kind of ours or of Kubernetes that we use is meant */
 export function kindOf(manifest: { apiVersion: string; kind: string }): Kind<KubeObject> {
   const kind = kinds.get(key(manifest));
-  if (kind === undefined) throw new Error(`${manifest.apiVersion} ${manifest.kind} is not among runtime/api's kinds`);
+  if (kind === undefined)
+    throw new Error(`${manifest.apiVersion} ${manifest.kind} is not among runtime/api's kinds`);
   return kind;
 }
 

@@ -32,7 +32,9 @@ function kilobytes(rollup: string, key: string): number {
 
 /** CPU seconds that the whole machine has spent doing something since it booted. */
 export function machineCpuSeconds(): number {
-  const [user, nice, system, , , irq, softirq] = (/^cpu +(.*)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1] ?? "")
+  const [user, nice, system, , , irq, softirq] = (
+    /^cpu +(.*)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1] ?? ""
+  )
     .split(" ")
     .map(Number);
   return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (irq ?? 0) + (softirq ?? 0)) / TICKS_PER_SECOND;
