@@ -116,10 +116,6 @@ export function vkOptionsTemplate(
   namespace: string,
   { image, imagePullPolicy, imagePullSecrets }: InstallationData,
 ): ManifestOf<VkOptionsTemplate> {
-  const reflector = (workers: number, type?: string) => ({
-    workers,
-    ...(type === undefined ? {} : { type }),
-  });
   return {
     apiVersion: "offloading.liqo.io/v1beta1",
     kind: "VkOptionsTemplate",
@@ -140,17 +136,6 @@ export function vkOptionsTemplate(
       replicas: 1,
       extraArgs: ["--enable-apiserver-support=true"],
       annotationsNotReflected: [...ANNOTATIONS_NOT_REFLECTED],
-      reflectorsConfig: {
-        configmap: reflector(3, "DenyList"),
-        endpointslice: reflector(10),
-        event: reflector(3, "DenyList"),
-        ingress: reflector(3, "DenyList"),
-        persistentvolumeclaim: reflector(3),
-        pod: reflector(10),
-        secret: reflector(3, "DenyList"),
-        service: reflector(3, "DenyList"),
-        serviceaccount: reflector(3),
-      },
     },
   };
 }
