@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { Name } from "../api";
+import { parseClassList } from "../authentication/class-list";
+import type { AuthenticationOptions } from "../authentication/options";
+import * as flag from "../component/flags";
+import type { ForeignClusterOptions } from "../foreign-cluster/options";
+
+/** Upstream's own default is in lower case, which its API refuses. */
+function readEnforcement(text: string): AuthenticationOptions["limitsEnforcement"] {
+  const found = (["None", "Soft", "Hard"] as const).find((word) => word.toLowerCase() === text.toLowerCase());
+  if (found === undefined) throw new Error(`is ${JSON.stringify(text)}; write None, Soft or Hard`);
+  return found;
+}
+
+/** Flags of the controller manager, by upstream's names (control plane reference 14, offloading reference 17.1). */
+export const controllerManagerFlags = z.object({
+  clusterId: flag.required(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "give this cluster's ID, a DNS label"),
+  liqoNamespace: flag.text(Name.liqoNamespace),
+  networkingEnabled: flag.boolean(true),
+  authenticationEnabled: flag.boolean(true),
+  offloadingEnabled: flag.boolean(true),
+
+  enableLeaderElection: flag.boolean(false),
+  foreignClusterWorkers: flag.integer(10, 1, 1000),
+  foreignClusterPingInterval: flag.duration(15_000),
+  foreignClusterPingTimeout: flag.duration(5_000),
+  globalLabels: flag.pairs(),
+  globalAnnotations: flag.pairs(),
+
+  // authentication
+  apiServerAddressOverride: flag.text(),
+  caOverride: flag.text(),
+  trustedCa: flag.boolean(false),
+  tlsCompatibilityMode: flag.boolean(false),
+  defaultResourceSliceClassEnabled: flag.boolean(true),
+  defaultNodeResources: flag.pairs(),
+  defaultLimitsEnforcement: flag.parsed("None", readEnforcement),
+  clusterLabels: flag.pairs(),
+  ingressClasses: flag.parsed("", parseClassList),
+  loadBalancerClasses: flag.parsed("", parseClassList),
+  awsAccessKeyId: flag.text(),
+  awsSecretAccessKey: flag.text(),
+  awsRegion: flag.text(),
+  awsClusterName: flag.text(),
+
+  // offloading
+  enableStorage: flag.boolean(false),
+  virtualStorageClassName: flag.text(Name.storageClass),
+  realStorageClassName: flag.text(),
+  storageNamespace: flag.text(Name.storageNamespace),
+  enableNodeFailureController: flag.boolean(false),
+  shadowPodCtrlWorkers: flag.integer(10, 1, 10_000),
+  shadowEndpointsliceCtrlWorkers: flag.integer(10, 1, 10_000),
+  denyDirectConnections: flag.boolean(false),
+
+  // There is no server for webhooks here, and caches follow their watches without being listed again.
+  webhookPort: flag.ignored(),
+  resyncPeriod: flag.ignored(),
+});
+export type ControllerManagerFlags = z.output<typeof controllerManagerFlags>;
+
+/** Granted where neither the slice nor the administrator says how much. */
+const defaultNodeResources = { cpu: "4", memory: "8Gi", pods: "110", "ephemeral-storage": "20Gi" };
+
+export function authenticationOptions(flags: ControllerManagerFlags): AuthenticationOptions {
+  return {
+    clusterId: flags.clusterId,
+    liqoNamespace: flags.liqoNamespace,
+    tlsCompatibilityMode: flags.tlsCompatibilityMode,
+    endpoint: {
+      addressOverride: flags.apiServerAddressOverride,
+      caOverride: flags.caOverride,
+      trustedCa: flags.trustedCa,
+    },
+    defaultClass: {
+      enabled: flags.defaultResourceSliceClassEnabled,
+      defaultResources:
+        Object.keys(flags.defaultNodeResources).length > 0
+          ? flags.defaultNodeResources
+          : defaultNodeResources,
+      clusterLabels: flags.clusterLabels,
+      ingressClasses: flags.ingressClasses,
+      loadBalancerClasses: flags.loadBalancerClasses,
+      storageEnabled: flags.enableStorage,
+      realStorageClassName: flags.realStorageClassName,
+    },
+    limitsEnforcement: flags.defaultLimitsEnforcement,
+    global: { labels: flags.globalLabels, annotations: flags.globalAnnotations },
+    offloadingEnabled: flags.offloadingEnabled,
+  };
+}
+
+export function foreignClusterOptions(flags: ControllerManagerFlags): ForeignClusterOptions {
+  return {
+    liqoNamespace: flags.liqoNamespace,
+    networkingEnabled: flags.networkingEnabled,
+    authenticationEnabled: flags.authenticationEnabled,
+    offloadingEnabled: flags.offloadingEnabled,
+    pingIntervalMs: flags.foreignClusterPingInterval,
+    pingTimeoutMs: flags.foreignClusterPingTimeout,
+    workers: flags.foreignClusterWorkers,
+  };
+}

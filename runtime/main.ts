@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+import { type ComponentRegistry, runProcess } from "./component/run-process";
+
+/** Everything that a process of the runtime can run; a component's code is loaded only where it is asked for. */
+const components: ComponentRegistry = {
+  "controller-manager": async () => (await import("./controller-manager/component.js")).controllerManager,
+  webhook: async () => (await import("./webhooks/component.js")).webhook,
+};
+
+runProcess(process.argv.slice(2), components).then(
+  (status) => {
+    process.exitCode = status;
+  },
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exitCode = 1;
+  },
+);
