@@ -52,20 +52,26 @@ export const virtualKubeletRemoteClusterwideRules: PolicyRule[] = [
 
 /** What the virtual kubelet may do in its own cluster (`liqo-virtual-kubelet-local`). */
 export const virtualKubeletLocalRules: PolicyRule[] = [
-  rule("", ["configmaps", "namespaces", "services", "services/status"], read),
-  rule("", ["secrets"], [...read, "create", "patch", "update"]),
-  rule("", ["nodes", "nodes/status"], write),
-  rule("", ["persistentvolumeclaims", "persistentvolumes", "events", "pods/status"], write),
-  rule("", ["pods"], [...read, "delete", "patch", "update"]),
-  rule("", ["pods/eviction", "serviceaccounts/token"], ["create"]),
-  rule("storage.k8s.io", ["storageclasses"], read),
-  rule("networking.k8s.io", ["ingresses"], read),
+  // What is reflected to providers, or shown with their events.
+  rule("", ["configmaps", "persistentvolumeclaims", "secrets", "services"], read),
   rule("discovery.k8s.io", ["endpointslices"], read),
-  rule("offloading.liqo.io", ["namespacemaps", "virtualnodes"], read),
-  rule("core.liqo.io", ["foreignclusters", "foreignclusters/status"], read),
+  rule("networking.k8s.io", ["ingresses"], read),
+  rule("", ["events"], [...read, "create", "delete", "patch"]),
+  // Virtual nodes and their pods. The label that marks a pod as taken over is written with its status.
+  rule("", ["nodes"], [...read, "create", "patch"]),
+  rule("", ["nodes/status", "pods/status"], ["patch"]),
+  rule("", ["pods"], [...read, "delete"]),
+  rule("", ["serviceaccounts/token"], ["create"]),
+  rule("coordination.k8s.io", ["leases"], ["create", "delete", "get", "update"]),
+  // The peering that a virtual node is part of.
+  rule("core.liqo.io", ["foreignclusters"], read),
   rule("ipam.liqo.io", ["ips"], read),
-  rule("coordination.k8s.io", ["leases"], ["create", "delete", "get", "list", "patch", "update", "watch"]),
-  rule("certificates.k8s.io", ["certificatesigningrequests"], [...read, "create"]),
+  rule("networking.liqo.io", ["configurations"], read),
+  rule("offloading.liqo.io", ["namespacemaps", "virtualnodes"], read),
+  // The kubelet endpoint: its certificate, who its clients are and what they may do.
+  rule("certificates.k8s.io", ["certificatesigningrequests"], ["create", "get"]),
+  rule("authentication.k8s.io", ["tokenreviews"], ["create"]),
+  rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
 ];
 
 /** Authentication in the controller manager: tenants, identities, slices, certificates, the roles that it hands out. */
