@@ -91,6 +91,8 @@ export interface ControllerManagerFlags {
   podCidr?: { range: string; nodeMaskSize: number };
   /** 0 turns the secure port off. */
   port: number;
+  /** How long the certificates that it signs are valid, as in `3m`; a year by default. */
+  signingDuration?: string;
 }
 
 export function controllerManagerFlags(flags: ControllerManagerFlags): string[] {
@@ -103,6 +105,7 @@ export function controllerManagerFlags(flags: ControllerManagerFlags): string[] 
     `--root-ca-file=${pki("ca.crt")}`,
     `--cluster-signing-cert-file=${pki("ca.crt")}`,
     `--cluster-signing-key-file=${pki("ca.key")}`,
+    ...(flags.signingDuration === undefined ? [] : [`--cluster-signing-duration=${flags.signingDuration}`]),
     "--use-service-account-credentials",
     `--service-cluster-ip-range=${flags.serviceCidr}`,
     ...(flags.podCidr === undefined

@@ -23,6 +23,8 @@ export interface ControlPlaneOptions {
   name: string;
   /** Runs kube-controller-manager too (CSR signing, service accounts, garbage collection, workloads); false by default. */
   controllerManager?: boolean;
+  /** How long the certificates that kube-controller-manager signs are valid, as in `3m`; a year by default. */
+  signingDuration?: string;
   /** Runs kube-scheduler too; false by default. */
   scheduler?: boolean;
   /** Writes one line a request to `auditLogPath`; false by default. */
@@ -107,7 +109,12 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       ...(auditLogPath !== undefined && { audit: { policyFile, logFile: auditLogPath } }),
     }),
     ...(options.controllerManager === true && {
-      "kube-controller-manager": controllerManagerFlags({ pki, serviceCidr, port: managerPort }),
+      "kube-controller-manager": controllerManagerFlags({
+        pki,
+        serviceCidr,
+        port: managerPort,
+        ...(options.signingDuration !== undefined && { signingDuration: options.signingDuration }),
+      }),
     }),
     ...(options.scheduler === true && { "kube-scheduler": schedulerFlags({ pki, port: schedulerPort }) }),
   };

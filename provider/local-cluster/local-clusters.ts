@@ -1,7 +1,14 @@
 import type { BackendOptions } from "./backend-options";
 import { clusterSpec, type ClusterSpecInput } from "./cluster-spec";
 import { kindDown, kindGet, kindImportImages, kindList, kindUp, kindUsable } from "./kind/kind-backend";
-import { nativeDown, nativeGet, nativeImportImages, nativeList, nativeUp } from "./native/native-backend";
+import {
+  nativeDown,
+  nativeDownAll,
+  nativeGet,
+  nativeImportImages,
+  nativeList,
+  nativeUp,
+} from "./native/native-backend";
 import type { ClusterSummary, RunningCluster } from "./running-cluster";
 
 /** Real Kubernetes clusters on this machine: made, found and removed by name, whatever runs them. */
@@ -34,11 +41,11 @@ export async function downCluster(name: string, options: BackendOptions = {}): P
   return kind || native;
 }
 
-/** Removes all clusters of this checkout. */
+/** Removes all clusters of this checkout, whatever state they are in; returns their names. */
 export async function downAllClusters(options: BackendOptions = {}): Promise<string[]> {
-  const names = (await listClusters()).map(({ name }) => name);
-  await Promise.all(names.map((name) => downCluster(name, options)));
-  return names;
+  const kind = (await kindList()).map(({ spec }) => spec.name);
+  await Promise.all(kind.map(kindDown));
+  return [...kind, ...(await nativeDownAll(options))];
 }
 
 /** Starts again every cluster of this checkout that does not run, with its keys and data. */

@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { cacheFolder } from "../../provider/local-cluster/folders";
 import {
+  downAllClusters,
   downCluster,
   getCluster,
   importImages,
@@ -26,6 +27,7 @@ import {
   processesIn,
   trackingHierarchy,
 } from "../../provider/local-cluster/native/control-groups";
+import { linkExists } from "../../provider/local-cluster/native/host-network";
 import { nativeLayout } from "../../provider/local-cluster/native/layout";
 import { runOnNode } from "../../provider/local-cluster/native/native-backend";
 import { identifyProcess } from "../../provider/local-cluster/process-identity";
@@ -281,7 +283,10 @@ describe("native local clusters", function () {
       });
       assert.notEqual(other.apiServerUrl, clusters.milan.apiServerUrl);
       assert.notEqual(other.kubeconfig, clusters.milan.kubeconfig);
-      await downCluster("milan");
+      // Also when its folder was deleted under it, everything of it goes.
+      rmSync(nativeLayout().folder, { recursive: true, force: true });
+      assert.deepEqual(await downAllClusters(), ["milan"]);
+      assert.equal(await linkExists(nativeLayout().hostLink), false);
     } finally {
       asCheckout("e2e", state);
     }

@@ -115,6 +115,16 @@ async function killAll(folder: string): Promise<void> {
   }
 }
 
+/** Names of the groups directly below a group, in any hierarchy. */
+export async function childGroups(group: string): Promise<string[]> {
+  const names = new Set<string>();
+  for (const { mountPoint } of await hierarchies()) {
+    const entries = await readdir(join(mountPoint, group), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) if (entry.isDirectory()) names.add(entry.name);
+  }
+  return [...names];
+}
+
 /** Numbers of the processes in a group and below; none if it does not exist. */
 export async function processesIn(folder: string): Promise<number[]> {
   const found: number[] = [];

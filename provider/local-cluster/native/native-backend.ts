@@ -20,7 +20,7 @@ import {
   writeClusterState,
   type NativeClusterState,
 } from "./cluster-state";
-import { removeGroup } from "./control-groups";
+import { childGroups, removeGroup } from "./control-groups";
 import { clusterSlots, ensureFabric, findFabric, removeFabric, type Fabric } from "./fabric";
 import { hostRoutes } from "./host-network";
 import { nativeLayout, type Layout } from "./layout";
@@ -74,28 +74,55 @@ export async function nativeUp(spec: ClusterSpec, options: BackendOptions = {}):
 /** Removes a cluster and all that it made; also what is left of one that was killed. False if there was none. */
 export async function nativeDown(name: string, options: BackendOptions = {}): Promise<boolean> {
   const layout = nativeLayout();
+  const existed = (await remainingNames(layout)).includes(name);
+  if (existed) await removeCluster(layout, name, options);
+  await removeIfUnused(layout, options);
+  return existed;
+}
+
+/** Removes every cluster of this checkout, also those whose folder or processes are all that is left. */
+export async function nativeDownAll(options: BackendOptions = {}): Promise<string[]> {
+  const layout = nativeLayout();
+  const names = await remainingNames(layout);
+  await Promise.all(names.map((name) => removeCluster(layout, name, options)));
+  await removeIfUnused(layout, options);
+  return names;
+}
+
+async function removeCluster(layout: Layout, name: string, options: BackendOptions): Promise<void> {
   const cluster = layout.cluster(name);
-  const existed = (await clusterNames(layout)).includes(name);
   await withLock(cluster.lock, lockOptions(`removing the cluster ${name}`, options), async () => {
     await endProcesses(layout, name);
     await rm(cluster.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
+}
+
+/** The last cluster takes the network and the folders with it. */
+async function removeIfUnused(layout: Layout, options: BackendOptions): Promise<void> {
+  if (process.platform !== "linux") return;
+  if ((await remainingNames(layout)).length > 0) return;
   await withLock(join(layout.folder, "lock"), lockOptions("removing the network", options), async () => {
-    if ((await clusterNames(layout)).length > 0) return;
+    if ((await remainingNames(layout)).length > 0) return;
     await removeFabric(layout);
     await removeGroup(layout.cgroup);
   });
   // Fails, as it should, while another process holds a lock in it.
   for (const folder of [join(layout.folder, "clusters"), layout.folder])
     await rmdir(folder).catch(() => undefined);
-  return existed;
+}
+
+/** Clusters that have a folder, and those that only have processes because their folder was deleted. */
+async function remainingNames(layout: Layout): Promise<string[]> {
+  const groups = process.platform === "linux" ? await childGroups(`${layout.cgroup}/clusters`) : [];
+  return [...new Set([...(await clusterNames(layout)), ...groups])].sort();
 }
 
 /** The specifications of this checkout's clusters, whether their processes run or not. */
 export async function nativeList(): Promise<{ spec: ClusterSpec; running: boolean }[]> {
   const layout = nativeLayout();
+  // One that cannot be read does not hide the others; whoever names it is told.
   const states = await Promise.all(
-    (await clusterNames(layout)).map((name) => readClusterState(layout.cluster(name))),
+    (await clusterNames(layout)).map((name) => readClusterState(layout.cluster(name)).catch(() => undefined)),
   );
   return states.flatMap((state) =>
     state === undefined ? [] : [{ spec: state.spec, running: nodesRun(state) }],
@@ -225,8 +252,10 @@ async function describe(layout: Layout, state: NativeClusterState): Promise<Runn
 function lockOptions(purpose: string, options: BackendOptions) {
   return {
     purpose,
-    onWait: (holder: { pid: number; purpose: string }) =>
-      options.progress?.(`waiting for process ${holder.pid}: ${holder.purpose}`),
+    onWait: (holder: { pid: number; purpose: string }) => {
+      if (holder.pid !== process.pid)
+        options.progress?.(`waiting for process ${holder.pid}: ${holder.purpose}`);
+    },
     ...(options.signal && { signal: options.signal }),
   };
 }

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-import { Agent, request } from "undici";
+import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 
 import { runCommand } from "../run-command";
 import type { Download } from "./tool";
@@ -25,8 +25,8 @@ export interface DownloadOptions {
 
 /** The publisher cannot be reached or has no such file: another way may still work. */
 export class Unreachable extends Error {
-  constructor(url: string, options?: ErrorOptions) {
-    super(`${new URL(url).host} is not reachable from here`, options);
+  constructor(url: string, reason: string, options?: ErrorOptions) {
+    super(`no download from ${new URL(url).host}: ${reason}`, options);
     this.name = "Unreachable";
   }
 }
@@ -38,8 +38,8 @@ export class Unreachable extends Error {
  */
 export async function fetchDownload(download: Download, options: DownloadOptions): Promise<void> {
   const host = new URL(download.url).host;
-  if (unreachableHosts.has(host)) throw new Unreachable(download.url);
-  const agent = new Agent({ connect: { timeout: options.connectTimeoutMs ?? 3_000 } });
+  if (unreachableHosts.has(host)) throw new Unreachable(download.url, "it failed before");
+  const agent = new EnvHttpProxyAgent({ connect: { timeout: options.connectTimeoutMs ?? 3_000 } });
   try {
     const expected = sumOf(
       basename(new URL(download.url).pathname),
@@ -82,12 +82,17 @@ async function install(download: Download, file: string, options: DownloadOption
   }
 }
 
-async function fetchText(url: string, agent: Agent, signal: AbortSignal | undefined): Promise<string> {
+async function fetchText(url: string, agent: Dispatcher, signal: AbortSignal | undefined): Promise<string> {
   const response = await open(url, agent, signal);
   return response.body.text();
 }
 
-async function fetchFile(url: string, path: string, agent: Agent, options: DownloadOptions): Promise<string> {
+async function fetchFile(
+  url: string,
+  path: string,
+  agent: Dispatcher,
+  options: DownloadOptions,
+): Promise<string> {
   const { body, headers } = await open(url, agent, options.signal);
   const total = Number(headers["content-length"]);
   const hash = createHash("sha256");
@@ -105,22 +110,22 @@ async function fetchFile(url: string, path: string, agent: Agent, options: Downl
 }
 
 /** GET that follows up to five redirects, as release pages answer with. */
-async function open(url: string, agent: Agent, signal: AbortSignal | undefined) {
+async function open(url: string, agent: Dispatcher, signal: AbortSignal | undefined) {
   let target = url;
   for (let redirects = 0; redirects < 5; redirects++) {
     const response = await request(target, { dispatcher: agent, ...(signal && { signal }) }).catch(
       (cause: unknown) => {
         signal?.throwIfAborted();
-        throw new Unreachable(target, { cause });
+        throw new Unreachable(target, "it cannot be reached from here", { cause });
       },
     );
     if (response.statusCode === 200) return response;
     await response.body.dump();
     const location = response.headers.location;
     if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== "string") {
-      throw new Unreachable(target, { cause: new Error(`${target} answered ${response.statusCode}`) });
+      throw new Unreachable(target, `it answered ${response.statusCode}`);
     }
     target = new URL(location, target).href;
   }
-  throw new Unreachable(url, { cause: new Error("too many redirects") });
+  throw new Unreachable(url, "it redirects too often");
 }

@@ -1,0 +1,2 @@
+/** `npm run clusters -- up|down|list|kubeconfig|import …` */
+import "../provider/local-cluster/cli";

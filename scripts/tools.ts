@@ -1,0 +1,2 @@
+/** `npm run tools [-- NAME…]` */
+import "../provider/local-cluster/ensure-tools-main";
