@@ -4,9 +4,9 @@ import type { EngineEvent } from "@pulumi/pulumi/automation";
 export function announcement(event: EngineEvent): string | undefined {
   const { diagnosticEvent: diagnostic, resOutputsEvent: made, resOpFailedEvent: failed } = event;
   if (diagnostic !== undefined) {
-    // Errors are told once, in the end, with their resources.
-    if (diagnostic.severity === "error" || diagnostic.ephemeral === true) return undefined;
-    return withoutColor(diagnostic.prefix ?? "", diagnostic.message);
+    if (!TOLD.has(diagnostic.severity) || diagnostic.ephemeral === true) return undefined;
+    const text = withoutColor(diagnostic.prefix ?? "", diagnostic.message);
+    return ABOUT_PLUGINS.test(text) ? undefined : text;
   }
   if (failed !== undefined) return `${nameOf(failed.metadata.urn)}: ${failed.metadata.op} failed`;
   if (made === undefined || !MADE.has(made.metadata.op)) return undefined;
@@ -23,6 +23,10 @@ export function errorText(event: EngineEvent): string | undefined {
   return `${where}${withoutColor("", diagnostic.message)}`;
 }
 
+/** Errors are told once, in the end, with their resources; what is for debugging may hold secrets and is never told. */
+const TOLD: ReadonlySet<string> = new Set(["info", "info#err", "warning"]);
+/** Where plugins were found, which the user has no part in. */
+const ABOUT_PLUGINS = /using pulumi-resource-\S+ from \$PATH|resource plugin \S+ is expected to have version/;
 const MADE: ReadonlySet<string> = new Set(["create", "update", "create-replacement"]);
 
 /** `Peering rome-milan`, from a URN such as `urn:pulumi:stack::project::parent$type::name`. */
