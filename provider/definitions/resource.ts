@@ -1,8 +1,7 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
-import { dynamicModule, dynamicOptions } from "../resource-options";
-import { trampoline } from "../trampoline";
+import { LiqoResource } from "../liqo-resource";
 
 export interface DefinitionsArgs extends ClusterArgs {
   /** Digest of the definitions, so that those of another version of the package are a change. */
@@ -15,18 +14,11 @@ export interface DefinitionsArgs extends ClusterArgs {
  * The definitions (CRDs) of all kinds in a cluster, established. They are changed in place and never replaced; removing them removes the
  * objects of these kinds.
  */
-export class Definitions extends pulumi.dynamic.Resource {
+export class Definitions extends LiqoResource {
   /** Names of the definitions. */
   declare readonly names: pulumi.Output<string[]>;
 
   constructor(name: string, args: DefinitionsArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      trampoline("definitions"),
-      name,
-      { names: undefined, ...withSecretKubeconfig(args) },
-      dynamicOptions(options, []),
-      dynamicModule,
-      "Definitions",
-    );
+    super("definitions", name, { names: undefined, ...withSecretKubeconfig(args) }, options);
   }
 }

@@ -1,9 +1,8 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 
 import type { AuthParams } from "../../runtime/api";
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
-import { dynamicModule, dynamicOptions } from "../resource-options";
-import { trampoline } from "../trampoline";
+import { LiqoResource } from "../liqo-resource";
 
 export interface IdentityCredentialsArgs extends ClusterArgs {
   /** The consumer's tenant namespace in the provider. */
@@ -19,7 +18,7 @@ export interface IdentityCredentialsArgs extends ClusterArgs {
 /**
  * Waits in a provider cluster until a consumer's Tenant is accepted, and reads the credentials that it got. A refresh takes over renewed ones.
  */
-export class IdentityCredentials extends pulumi.dynamic.Resource {
+export class IdentityCredentials extends LiqoResource {
   /** What the consumer needs to reach the provider, as in `Identity.spec.authParams`; secret. */
   declare readonly authParams: pulumi.Output<AuthParams>;
   /** Where the consumer's objects live in the provider, as in `Identity.spec.namespace`. */
@@ -27,12 +26,11 @@ export class IdentityCredentials extends pulumi.dynamic.Resource {
 
   constructor(name: string, args: IdentityCredentialsArgs, options?: pulumi.CustomResourceOptions) {
     super(
-      trampoline("identityCredentials"),
+      "identityCredentials",
       name,
       { authParams: undefined, tenantNamespace: undefined, ...withSecretKubeconfig(args) },
-      dynamicOptions(options, ["authParams"]),
-      dynamicModule,
-      "IdentityCredentials",
+      options,
+      ["authParams"],
     );
   }
 }

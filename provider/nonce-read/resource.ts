@@ -1,8 +1,7 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
-import { dynamicModule, dynamicOptions } from "../resource-options";
-import { trampoline } from "../trampoline";
+import { LiqoResource } from "../liqo-resource";
 
 export interface NonceReadArgs extends ClusterArgs {
   /** The consumer's tenant namespace in the provider. */
@@ -14,18 +13,11 @@ export interface NonceReadArgs extends ClusterArgs {
 }
 
 /** Waits in a provider cluster until the nonce for a consumer is there, and reads it. */
-export class NonceRead extends pulumi.dynamic.Resource {
+export class NonceRead extends LiqoResource {
   /** The nonce's text, to be signed by the consumer; secret. */
   declare readonly nonce: pulumi.Output<string>;
 
   constructor(name: string, args: NonceReadArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      trampoline("nonceRead"),
-      name,
-      { nonce: undefined, ...withSecretKubeconfig(args) },
-      dynamicOptions(options, ["nonce"]),
-      dynamicModule,
-      "NonceRead",
-    );
+    super("nonceRead", name, { nonce: undefined, ...withSecretKubeconfig(args) }, options, ["nonce"]);
   }
 }

@@ -1,8 +1,7 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
-import { dynamicModule, dynamicOptions } from "../resource-options";
-import { trampoline } from "../trampoline";
+import { LiqoResource } from "../liqo-resource";
 
 export interface RemovalGuardArgs extends ClusterArgs {
   /** The Liqo namespace. */
@@ -15,15 +14,8 @@ export interface RemovalGuardArgs extends ClusterArgs {
  * Refuses the removal of an installation that has peerings or offloaded namespaces, and removes what its controllers leave behind while they
  * still run: it must depend on the controllers' Deployments.
  */
-export class RemovalGuard extends pulumi.dynamic.Resource {
+export class RemovalGuard extends LiqoResource {
   constructor(name: string, args: RemovalGuardArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      trampoline("removalGuard"),
-      name,
-      withSecretKubeconfig(args),
-      dynamicOptions(options, []),
-      dynamicModule,
-      "RemovalGuard",
-    );
+    super("removalGuard", name, withSecretKubeconfig(args), options);
   }
 }

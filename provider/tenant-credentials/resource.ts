@@ -1,8 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
-import { dynamicModule, dynamicOptions } from "../resource-options";
-import { trampoline } from "../trampoline";
+import { LiqoResource } from "../liqo-resource";
 
 export interface TenantCredentialsArgs extends ClusterArgs {
   /** ID of the consumer. */
@@ -23,7 +22,7 @@ export interface TenantCredentialsArgs extends ClusterArgs {
  * Waits in a consumer cluster until the nonce is signed, and makes what the provider's Tenant needs. The cluster's private key is used where
  * this runs and is not part of the state.
  */
-export class TenantCredentials extends pulumi.dynamic.Resource {
+export class TenantCredentials extends LiqoResource {
   /** The consumer's public key as in `Tenant.spec.publicKey`: base64 of PEM. */
   declare readonly publicKey: pulumi.Output<string>;
   /** The certificate request of its control plane as in `Tenant.spec.csr`: base64 of PEM. */
@@ -34,12 +33,10 @@ export class TenantCredentials extends pulumi.dynamic.Resource {
   constructor(name: string, args: TenantCredentialsArgs, options?: pulumi.CustomResourceOptions) {
     const inputs = { ...withSecretKubeconfig(args), nonce: pulumi.secret(args.nonce) };
     super(
-      trampoline("tenantCredentials"),
+      "tenantCredentials",
       name,
       { publicKey: undefined, csr: undefined, signature: undefined, ...inputs },
-      dynamicOptions(options, []),
-      dynamicModule,
-      "TenantCredentials",
+      options,
     );
   }
 }

@@ -1,8 +1,7 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
-import { dynamicModule, dynamicOptions } from "../resource-options";
-import { trampoline } from "../trampoline";
+import { LiqoResource } from "../liqo-resource";
 
 /** What to wait for: exactly one of `condition`, `field` and `absent`. */
 export interface WaitForArgs extends ClusterArgs {
@@ -51,18 +50,17 @@ export interface WaitForArgs extends ClusterArgs {
  * Waits until an object of any kind, in any cluster, has a condition or a field, or is gone. A refresh looks again: when it is no longer so,
  * the next run waits anew.
  */
-export class WaitFor extends pulumi.dynamic.Resource {
+export class WaitFor extends LiqoResource {
   /** The value of the field waited for; empty for other waits. Secret when the object is a Secret. */
   declare readonly value: pulumi.Output<string>;
 
   constructor(name: string, args: WaitForArgs, options?: pulumi.CustomResourceOptions) {
     super(
-      trampoline("waitFor"),
+      "waitFor",
       name,
       { value: undefined, ...withSecretKubeconfig(args) },
-      dynamicOptions(options, args.kind === "Secret" ? ["value"] : []),
-      dynamicModule,
-      "WaitFor",
+      options,
+      args.kind === "Secret" ? ["value"] : [],
     );
   }
 }
