@@ -15,7 +15,7 @@ import {
   trackingHierarchy,
 } from "../../provider/local-cluster/native/control-groups";
 import { nativeLayout } from "../../provider/local-cluster/native/layout";
-import { clusterGroup } from "../../provider/local-cluster/native/start-cluster";
+import { clusterGroup } from "../../provider/local-cluster/native/cluster-plan";
 import { identifyProcess } from "../../provider/local-cluster/process-identity";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
 import { ensureTools } from "../../provider/local-cluster/toolchain";

@@ -33,6 +33,7 @@ import { runOnNode } from "../../provider/local-cluster/native/native-backend";
 import { identifyProcess } from "../../provider/local-cluster/process-identity";
 import { runCommand } from "../../provider/local-cluster/run-command";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
+import { withClusters } from "../../provider/local-cluster/with-clusters";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import { ensureSystemPackages } from "../../provider/local-cluster/system-packages";
 import {
@@ -259,12 +260,8 @@ describe("native local clusters", function () {
   });
 
   it("finds a running cluster again and refuses another specification under its name", async () => {
-    const again = await upCluster({
-      name: "milan",
-      backend: "native",
-      podCidr: "10.220.0.0/20",
-      serviceCidr: "10.120.0.0/22",
-    });
+    const spec = { backend: "native", podCidr: "10.220.0.0/20", serviceCidr: "10.120.0.0/22" } as const;
+    const again = await withClusters({ milan: spec }, ({ milan }) => Promise.resolve(milan));
     assert.equal(again.kubeconfig, clusters.milan.kubeconfig);
     await assert.rejects(
       upCluster({ name: "milan", backend: "native", podCidr: "10.221.0.0/16", serviceCidr: "10.120.0.0/22" }),

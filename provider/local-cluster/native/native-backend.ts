@@ -13,6 +13,7 @@ import type { BackendOptions } from "../backend-options";
 import type { RunningCluster } from "../running-cluster";
 import { ensureSystemPackages, missingPackages } from "../system-packages";
 import { ensureTools } from "../toolchain";
+import { auditLogFile, clusterGroup } from "./cluster-plan";
 import {
   clusterNames,
   nodesRun,
@@ -20,13 +21,14 @@ import {
   writeClusterState,
   type NativeClusterState,
 } from "./cluster-state";
+import { completeCluster } from "./complete-cluster";
 import { childGroups, removeGroup } from "./control-groups";
 import { clusterSlots, ensureFabric, findFabric, removeFabric, type Fabric } from "./fabric";
 import { hostRoutes } from "./host-network";
 import { nativeLayout, type Layout } from "./layout";
 import { machineFacts, machineFaults } from "./machine-checks";
 import { runInNamespaces } from "./namespace-process";
-import { auditLogFile, clusterGroup, completeCluster, startProcesses } from "./start-cluster";
+import { startProcesses } from "./start-cluster";
 
 /** Options of nsenter for all that a node has of its own. */
 const allNamespaces = ["--mount", "--net", "--uts", "--pid"];
@@ -59,9 +61,10 @@ export async function nativeUp(spec: ClusterSpec, options: BackendOptions = {}):
       progress,
     };
     await endProcesses(layout, spec.name);
+    const startedAt = Date.now();
     try {
       const state = await startProcesses(spec, before?.slot ?? (await takeSlot(layout, spec)), context);
-      await completeCluster(state, context);
+      await completeCluster(state, { ...context, startedAt });
       return await describe(layout, state);
     } catch (error) {
       // The folder stays, for its logs and for the next try.
