@@ -122,7 +122,7 @@ export class HostRuntime {
       ],
       { stdio: ["ignore", log, log], env: { PATH: process.env.PATH, ...values, NODE_OPTIONS: nodeOptions } },
     );
-    process.once("exit", () => child.kill("SIGKILL"));
+    endWithThisProcess(child);
     this.processes.set(component, { component, child, healthPort });
     await this.untilReady(component);
   }
@@ -137,7 +137,9 @@ export class HostRuntime {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const end = readFileSync(this.logFile(component), "utf8").slice(-3_000);
-    throw new Error(`${component} of ${this.options.clusterId} did not become ready; the end of its log:\n${end}`);
+    throw new Error(
+      `${component} of ${this.options.clusterId} did not become ready; the end of its log:\n${end}`,
+    );
   }
 
   private async install(): Promise<void> {
@@ -182,4 +184,13 @@ async function applyWhenServed(
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
+}
+
+const children = new Set<ChildProcess>();
+process.once("exit", () => children.forEach((running) => running.kill("SIGKILL")));
+
+/** However the test ends, its processes do too. */
+function endWithThisProcess(child: ChildProcess): void {
+  children.add(child);
+  child.once("exit", () => children.delete(child));
 }
