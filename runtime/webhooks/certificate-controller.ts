@@ -106,7 +106,13 @@ class CertificateKeeper {
     const { clock, log } = this.context;
     const { namespace, secretName } = this.options;
     const secret = this.caches.secrets.get(secretName, namespace);
-    const decision = decideCertificates(decoded(secret), this.names, new Date(clock.now()));
+    // A Secret that somebody deleted is made anew; what is served meanwhile stays trusted.
+    const trusted = this.served === undefined ? {} : { ca: this.served.ca };
+    const decision = decideCertificates(
+      { ...trusted, ...decoded(secret) },
+      this.names,
+      new Date(clock.now()),
+    );
     if (decision.do === "replace") {
       log.info("webhook certificates renewed", { newAuthority: decision.newAuthority });
       await this.store(secret, decision.data);

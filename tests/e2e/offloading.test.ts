@@ -20,6 +20,7 @@ import { type Controller, isNotFound, type KubeClient } from "../../runtime/kube
 import { offloadingControllers } from "../../runtime/offloading";
 import { auditEvents, countRequests } from "../support/audit-log";
 import { installDefinitions } from "../support/install-definitions";
+import { installRoles, kubeconfigOf } from "../support/install-roles";
 import { kindOf } from "../support/kind-of";
 import { copyNamespaceMaps } from "../support/namespace-map-copy";
 import { type TestContext, testContext } from "../support/runtime-context";
@@ -42,6 +43,8 @@ describe("offloading, from rome to milan", function () {
   let rome: TestContext;
   let milan: TestContext;
   let admin: { rome: KubeClient; milan: KubeClient };
+  /** Kubeconfigs with the rights of the installation's controller manager, and no more. */
+  let accounts: { rome: string; milan: string };
   let controllers: Controller[];
   /** Readiness of the nodes made here, told again as kubelets do: else Kubernetes takes them for lost. */
   const readiness = new Map<string, string>();
@@ -55,6 +58,13 @@ describe("offloading, from rome to milan", function () {
     };
     admin = { rome: admins.rome.client, milan: admins.milan.client };
     await Promise.all([installDefinitions(admin.rome), installDefinitions(admin.milan)]);
+    await make(admin.rome, namespace("liqo"));
+    await make(admin.milan, namespace("liqo-system"));
+    await Promise.all([installRoles(admin.rome, "liqo"), installRoles(admin.milan, "liqo-system")]);
+    accounts = {
+      rome: await kubeconfigOf(controlPlane("rome"), "liqo", "liqo-controller-manager"),
+      milan: await kubeconfigOf(controlPlane("milan"), "liqo-system", "liqo-controller-manager"),
+    };
     await make(admin.rome, namespace(AT_ROME, { "liqo.io/tenant-namespace": "true", [PEER]: "milan" }));
     await make(admin.milan, namespace(AT_MILAN, { "liqo.io/tenant-namespace": "true", [PEER]: "rome" }));
     await foreignCluster("milan");
@@ -76,8 +86,8 @@ describe("offloading, from rome to milan", function () {
   });
 
   function start(): void {
-    rome = testContext(controlPlane("rome").kubeconfig, "controller-manager");
-    milan = testContext(controlPlane("milan").kubeconfig, "controller-manager");
+    rome = testContext(accounts.rome, "controller-manager");
+    milan = testContext(accounts.milan, "controller-manager");
     controllers = [
       ...offloadingControllers(rome, { clusterID: "rome", namespaceMapGraceMs: GRACE_MS }),
       ...offloadingControllers(milan, { clusterID: "milan", nodeFailure: true }),
