@@ -1,6 +1,8 @@
 import { DataKey } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
+import { parseCertificate, parseKubeconfig } from "../../identity";
 import { type Informer, InformerSet, KubeClient, type RuntimeContext } from "../../kube";
+import { creatorUserLabel } from "../../plan/creator-user";
 
 interface SecretRef {
   name: string;
@@ -18,6 +20,11 @@ export class ProviderAccess {
   client: KubeClient | undefined;
   /** Watches at the provider with this identity. */
   informers: InformerSet | undefined;
+  /**
+   * The value that the provider gives to the creator label of what we make there; said by ourselves, it spares a call of its webhook.
+   * Undefined where it can't be told from the credentials.
+   */
+  creator: string | undefined;
   /** Why there is no client, or why it is not the newest, in one sentence. */
   problem: string | undefined;
 
@@ -68,6 +75,7 @@ export class ProviderAccess {
     try {
       this.use(text);
       this.text = text;
+      this.creator = creatorOf(text);
       this.problem = undefined;
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
@@ -99,5 +107,16 @@ export class ProviderAccess {
     this.client?.close();
     this.client = undefined;
     this.informers = undefined;
+  }
+}
+
+/** The user that a client certificate names; with tokens and plugins the provider alone knows. */
+function creatorOf(kubeconfig: string): string | undefined {
+  try {
+    const { certificate } = parseKubeconfig(kubeconfig);
+    const name = certificate === undefined ? undefined : parseCertificate(certificate).commonName;
+    return name === undefined ? undefined : creatorUserLabel(name);
+  } catch {
+    return undefined; // a kubeconfig that names files; the client can read it all the same
   }
 }
