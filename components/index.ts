@@ -1,6 +1,7 @@
 /** The components: an installation on a cluster, peerings between clusters, and what is offloaded. */
 export { AuthenticationPeering, type AuthenticationPeeringArgs } from "./authentication-peering";
 export { type ClusterAccess, type ClusterArgs, clusterProvider, type ClusterProviderArgs } from "./cluster";
+export { Fleet, type FleetArgs, type FleetClusterArgs, type FleetPeeringArgs } from "./fleet";
 export {
   type ApiServerArgs,
   type ComponentResourcesArgs,

@@ -73,6 +73,7 @@ async function start(signal: AbortSignal): Promise<void> {
         if (error !== undefined) errors.push(error);
       },
     }).catch((cause: unknown) => {
+      if (signal.aborted) throw signal.reason;
       const told = errors.length > 0 ? errors.join("\n\n") : messageOf(cause);
       throw new Error(
         `pulumi up failed; all that it said is in ${log}\n\n${told}\n\nAfter the cause is mended, npm start goes on from here.`,

@@ -2,7 +2,6 @@
  * Two clusters on this machine, rome and milan. Rome, the consumer, may use resources of milan, the provider; an application of rome's runs
  * at milan, with its configuration and its secret.
  */
-import * as pulumi from "@pulumi/pulumi";
 import * as liqo from "pulumi-liqo";
 import { LocalCluster, localImages } from "pulumi-liqo/provider";
 

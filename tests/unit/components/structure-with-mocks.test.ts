@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import {
   AuthenticationPeering,
   clusterProvider,
+  Fleet,
+  type FleetArgs,
   Installation,
   type InstallationArgs,
   NamespaceOffloading,
@@ -234,6 +236,72 @@ describe("the structure of components, with mocks", function () {
           ["Denied", "Denied"],
         );
       });
+
+      const fleet = (peerings: FleetArgs["peerings"]) =>
+        recordResources(
+          () => {
+            const { nodeNames } = new Fleet("fleet", {
+              image: "runtime:7",
+              clusters: {
+                rome: { kubeconfig: rome.kubeconfig },
+                milan: { kubeconfig: milan.kubeconfig, namespace: "liqo-system" },
+                turin: { kubeconfig: "kubeconfig of turin" },
+              },
+              ...(peerings === undefined ? {} : { peerings }),
+            });
+            return [nodeNames];
+          },
+          { preview, computed },
+        );
+
+      it("makes a fleet's clusters and peerings, with one provider for each cluster", async () => {
+        const { resources } = await fleet({
+          north: { consumer: "rome", provider: "milan" },
+          west: { consumer: "rome", provider: "turin", bidirectional: true },
+        });
+        assert.deepEqual(
+          ofKind(resources, "kubernetes")
+            .map(({ name }) => name)
+            .sort(),
+          ["fleet-milan", "fleet-rome", "fleet-turin"],
+        );
+        assert.equal(ofKind(resources, "Installation").length, 3);
+        assert.deepEqual(
+          ofKind(resources, "Tenant")
+            .map(({ name, provider }) => [name, provider])
+            .sort(),
+          [
+            ["fleet-north-tenant", "fleet-milan"],
+            ["fleet-west-reverse-tenant", "fleet-rome"],
+            ["fleet-west-tenant", "fleet-turin"],
+          ],
+        );
+      });
+
+      for (const [what, peerings, message] of [
+        [
+          "a peering with a cluster that is not there",
+          { north: { consumer: "rome", provider: "genoa" } },
+          /peerings\.north\.provider.* is no cluster of the fleet; take one of rome, milan, turin/,
+        ],
+        [
+          "two peerings between the same clusters",
+          { a: { consumer: "rome", provider: "milan" }, b: { consumer: "milan", provider: "rome" } },
+          /peerings\.b.* is between the same clusters as a; make a bidirectional/,
+        ],
+        [
+          "a cluster as its own peer",
+          { self: { consumer: "rome", provider: "rome" } },
+          /a cluster cannot peer with itself/,
+        ],
+      ] as const) {
+        it(`refuses ${what}`, async () => {
+          await assert.rejects(fleet(peerings), (error) => {
+            assert.match(String(error), message);
+            return true;
+          });
+        });
+      }
 
       it("waits until an offloaded namespace is ready", async () => {
         const { resources } = await recordResources(

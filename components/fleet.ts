@@ -1,0 +1,124 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { parseArguments } from "../runtime/plan/arguments";
+import { fleetTopologySchema } from "../runtime/plan/fleet";
+import { type ClusterArgs, clusterProvider, inState } from "./cluster";
+import { type ApiServerArgs, Installation } from "./installation";
+import { Peering } from "./peering";
+
+export interface FleetArgs {
+  /** The clusters by their IDs. */
+  clusters: Record<string, FleetClusterArgs>;
+  /** The peerings by names of your choice. */
+  peerings?: Record<string, FleetPeeringArgs>;
+  /** Image of the runtime, for the clusters that name none of their own. */
+  image: pulumi.Input<string>;
+}
+
+export interface FleetClusterArgs {
+  /** Kubeconfig of an administrator, whole and self-contained. It is kept as a secret. */
+  kubeconfig: pulumi.Input<string>;
+  /** Namespace of the control plane; `liqo` by default. */
+  namespace?: string;
+  /** Image of the runtime on this cluster; the fleet's by default. */
+  image?: pulumi.Input<string>;
+  /** Labels of this cluster that consumers see on their virtual nodes. */
+  labels?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** The cluster's pod CIDRs. */
+  podCidrs?: pulumi.Input<pulumi.Input<string>[]>;
+  /** How peers reach this cluster's API server, where the cluster itself cannot tell. */
+  apiServer?: pulumi.Input<ApiServerArgs>;
+}
+
+export interface FleetPeeringArgs {
+  /** ID of the cluster that offloads work. */
+  consumer: string;
+  /** ID of the cluster that lends its resources. */
+  provider: string;
+  /** Whether the provider may offload work to the consumer as well; false by default. */
+  bidirectional?: boolean;
+  /** Amounts that the consumer asks for; the provider's defaults for the rest. */
+  resources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** Amounts that the provider asks for in return, when the peering is bidirectional. */
+  reverseResources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+}
+
+/**
+ * Clusters and the peerings between them. Each is known by its name: adding or removing one leaves the others alone.
+ */
+export class Fleet extends pulumi.ComponentResource {
+  /** The virtual node of each peering by the peering's name. */
+  public readonly nodeNames: pulumi.Output<Record<string, string>>;
+
+  constructor(name: string, args: FleetArgs, opts?: pulumi.ComponentResourceOptions) {
+    const clusters = Object.fromEntries(
+      Object.entries(args.clusters).map(([id, cluster]) => [id, inState(cluster)]),
+    );
+    super("pulumi-liqo:index:Fleet", name, { ...args, clusters }, opts);
+    const { peerings } = parseArguments(fleetTopologySchema, `Fleet "${name}"`, {
+      clusters: Object.keys(args.clusters),
+      peerings: Object.fromEntries(
+        Object.entries(args.peerings ?? {}).map(([peering, { consumer, provider }]) => [
+          peering,
+          { consumer, provider },
+        ]),
+      ),
+    });
+
+    const installed = new Map<string, ClusterArgs>();
+    for (const [id, cluster] of Object.entries(args.clusters)) {
+      installed.set(id, install(`${name}-${id}`, id, cluster, args.image, this));
+    }
+    const nodeNames = Object.entries(peerings).map(([key, ends]) => {
+      const consumer = installed.get(ends.consumer);
+      const provider = installed.get(ends.provider);
+      if (consumer === undefined || provider === undefined) throw new Error(`peering ${key} was not checked`);
+      const { bidirectional, resources, reverseResources } = args.peerings?.[key] ?? {};
+      const peering = new Peering(
+        `${name}-${key}`,
+        {
+          consumer,
+          provider,
+          ...(bidirectional === undefined ? {} : { bidirectional }),
+          ...(resources === undefined ? {} : { resources }),
+          ...(reverseResources === undefined ? {} : { reverseResources }),
+        },
+        { parent: this },
+      );
+      return [key, peering.nodeName] as const;
+    });
+
+    this.nodeNames = pulumi.output(Object.fromEntries(nodeNames));
+    this.registerOutputs({ nodeNames: this.nodeNames });
+  }
+}
+
+function install(
+  name: string,
+  clusterId: string,
+  args: FleetClusterArgs,
+  image: pulumi.Input<string>,
+  parent: pulumi.Resource,
+): ClusterArgs {
+  const { kubeconfig, namespace, labels, podCidrs, apiServer } = args;
+  const provider = clusterProvider(name, { kubeconfig, clusterIdentifier: clusterId }, { parent });
+  const installation = new Installation(
+    name,
+    {
+      cluster: { kubeconfig, provider },
+      clusterId,
+      image: args.image ?? image,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { clusterLabels: labels }),
+      ...(podCidrs === undefined ? {} : { podCidrs }),
+      ...(apiServer === undefined ? {} : { apiServer }),
+    },
+    { parent },
+  );
+  return {
+    kubeconfig,
+    provider,
+    clusterId: installation.clusterId,
+    liqoNamespace: installation.namespace,
+  };
+}

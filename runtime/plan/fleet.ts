@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+import { clusterIdSchema } from "./names";
+
+/** Which clusters there are and who peers with whom. */
+export const fleetTopologySchema = z
+  .strictObject({
+    clusters: z.array(clusterIdSchema).min(1, "are none; give at least one cluster"),
+    peerings: z.record(z.string().min(1), z.strictObject({ consumer: z.string(), provider: z.string() })),
+  })
+  .superRefine(({ clusters, peerings }, context) => {
+    const pairs = new Map<string, string>();
+    for (const [name, { consumer, provider }] of Object.entries(peerings)) {
+      for (const [role, id] of Object.entries({ consumer, provider })) {
+        if (clusters.includes(id)) continue;
+        context.addIssue({
+          code: "custom",
+          path: ["peerings", name, role],
+          message: `is no cluster of the fleet; take one of ${clusters.join(", ")}`,
+        });
+      }
+      const pair = [consumer, provider].sort().join(" and ");
+      const other = pairs.get(pair);
+      if (other !== undefined) {
+        context.addIssue({
+          code: "custom",
+          path: ["peerings", name],
+          message: `is between the same clusters as ${other}; make ${other} bidirectional`,
+        });
+      }
+      pairs.set(pair, name);
+      if (consumer === provider) {
+        context.addIssue({
+          code: "custom",
+          path: ["peerings", name, "provider"],
+          message: "is the consumer too; a cluster cannot peer with itself",
+        });
+      }
+    }
+  });
