@@ -301,17 +301,13 @@ export class HostedNode implements PeerMember {
         ({ metadata }) =>
           metadata.namespace === namespace && metadata.labels?.[Label.remoteClusterID] === clusterId,
       );
-    if (this.lastNetwork?.of[0] === foreignCluster && this.lastNetwork?.of[1] === configuration) {
-      return this.lastNetwork.network;
+    const before = this.lastNetwork;
+    if (before?.of[0] === foreignCluster && before?.of[1] === configuration && before !== undefined) {
+      return before.network;
     }
     let network = peerNetwork(foreignCluster, configuration);
-    const before = this.lastNetwork;
     // The same ranges give the same function, so that nobody takes them for others.
-    if (
-      before !== undefined &&
-      before.of[1] === configuration &&
-      before.network.enabled === network.enabled
-    ) {
+    if (before?.of[1] === configuration && before?.network.enabled === network.enabled) {
       network = { ...network, translate: before.network.translate };
     }
     this.lastNetwork = { of: [foreignCluster, configuration], network };

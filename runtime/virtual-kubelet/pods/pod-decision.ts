@@ -31,6 +31,8 @@ export interface RemotePodView {
   nodeName?: string;
   sourceUid?: string;
   phase?: string;
+  /** It has a terminal phase only because it is being removed there; the provider makes it anew. */
+  endsByRemoval?: boolean;
 }
 
 export interface PodFacts {
@@ -49,8 +51,8 @@ export type PodDecision =
   /** The remote pod has ended: the local one ends without further grace. */
   | { do: "delete-local-pod"; uid: string }
   | { do: "create-shadow-pod" }
-  /** Bring the ShadowPod's metadata up to date, then the local status. */
-  | { do: "reflect"; metadata: boolean }
+  /** Bring the ShadowPod's metadata up to date where asked, then the local status, if there is a remote pod yet. */
+  | { do: "reflect"; metadata: boolean; remote: boolean }
   /** The remote pod is gone for good; its outcome is known from the ShadowPod. */
   | { do: "finish"; rejection: Rejection };
 
@@ -86,7 +88,8 @@ export function decidePod({ nodeName, local, shadow, remote }: PodFacts): PodDec
   if (shadow === undefined) return { do: "create-shadow-pod" };
   if (!mine || shadow.deleting) return NOTHING; // its deletion comes back as an event
   if (current === undefined) return decideWithoutRemote(shadow, local);
-  return { do: "reflect", metadata: local.labels?.[Label.remoteUnavailable] !== "true" };
+  const metadata = local.labels?.[Label.remoteUnavailable] !== "true";
+  return { do: "reflect", metadata, remote: current.endsByRemoval !== true };
 }
 
 function decideTerminating(
@@ -96,14 +99,14 @@ function decideTerminating(
 ): PodDecision {
   if (shadow === undefined && remote === undefined) return { do: "delete-local-pod", uid: local.uid };
   if (shadow !== undefined && !shadow.deleting) return deleteShadow(shadow);
-  return remote === undefined ? NOTHING : { do: "reflect", metadata: false };
+  return remote === undefined ? NOTHING : { do: "reflect", metadata: false, remote: true };
 }
 
 function decideWithoutRemote(shadow: ShadowPodView, local: LocalPodView): PodDecision {
   if (shadow.phase === "Succeeded" || shadow.phase === "Failed") {
     return { do: "finish", rejection: { phase: shadow.phase, reason: REMOTE_POD_TERMINATED } };
   }
-  return { do: "reflect", metadata: local.labels?.[Label.remoteUnavailable] !== "true" };
+  return { do: "reflect", metadata: local.labels?.[Label.remoteUnavailable] !== "true", remote: false };
 }
 
 function deleteShadow({ uid, deleting }: ShadowPodView): PodDecision {

@@ -1,6 +1,8 @@
 import type { ShadowPod } from "../../api";
 import { Label } from "../../api/keys";
 import type { Pod } from "../../api/kubernetes";
+import { podOutcome } from "../../offloading/pod-outcome";
+import { isTerminal } from "../../offloading/shadow-pod-phase";
 import { isReflected, type ReflectionPair } from "../reflection/reflected-metadata";
 import { sourceRecordOf } from "../reflection/source-record";
 import type { LocalPodView, RemotePodView, ShadowPodView } from "./pod-decision";
@@ -49,5 +51,6 @@ export function viewOfRemote(pod: Pod | undefined, pair: ReflectionPair): Remote
     nodeName: pod.metadata.labels?.[Label.reflectionNodeName],
     sourceUid: sourceRecordOf(pod)?.uid,
     phase: pod.status?.phase,
+    endsByRemoval: isTerminal(pod.status?.phase) && podOutcome(pod) === undefined,
   };
 }

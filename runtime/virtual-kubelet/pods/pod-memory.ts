@@ -12,6 +12,8 @@ export interface PodMemory {
   created?: { uid: string; sourceUid: string; at: number };
   /** UID of the ShadowPod whose deletion we asked for. */
   deleted?: string;
+  /** UID of the local pod that we ended. */
+  ended?: string;
   /** Since when a change of status that nobody waits for is held back. */
   heldSince?: number;
   /** The status that we wrote, and the version of the local pod that it was computed from. */

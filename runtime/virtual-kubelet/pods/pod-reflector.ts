@@ -116,18 +116,19 @@ export class PodReflector {
         memory.deleted = decision.uid;
         return;
       case "delete-local-pod":
-        return await this.endLocal(pod.key, decision.uid);
+        return await this.endLocal(pod.key, decision.uid, memory);
       case "create-shadow-pod":
         return local && (await this.create(local, pod));
       case "reflect":
-        return local && (await this.reflect(local, pod, decision.metadata));
+        return local && (await this.reflect(local, pod, decision));
       case "finish":
         return local && (await this.reject(local, memory, decision.rejection, true));
     }
   }
 
   private async create(local: Pod, { client, remote, name, memory }: PodAtHand): Promise<Outcome> {
-    const { consumerId, report } = this.parts;
+    const { consumerId, report, access } = this.parts;
+    const { creator } = access;
     const { settings, apiServer } = this.parts.surroundings();
     const whole = await this.wholePod(local);
     if (whole === undefined) return;
@@ -136,7 +137,12 @@ export class PodReflector {
       const created = await client.create(ShadowPod, {
         apiVersion: ShadowPod.apiVersion,
         kind: ShadowPod.kind,
-        metadata: { name, namespace: remote.remote, ...metadata },
+        metadata: {
+          name,
+          namespace: remote.remote,
+          annotations: metadata.annotations,
+          labels: { ...metadata.labels, ...(creator === undefined ? {} : { [Label.creatorUser]: creator }) },
+        },
         spec: {
           pod: shadowPodSpec(
             {
@@ -173,13 +179,17 @@ export class PodReflector {
     return { requeueAfterMs: CONFLICT_RETRY_MS };
   }
 
-  private async reflect(local: Pod, pod: PodAtHand, withMetadata: boolean): Promise<Outcome> {
+  private async reflect(
+    local: Pod,
+    pod: PodAtHand,
+    decision: { metadata: boolean; remote: boolean },
+  ): Promise<Outcome> {
     const { remote, name, memory, client } = pod;
     const { settings, nodeIp, translateIp } = this.parts.surroundings();
     const shadow = remote.shadowPods.get(name, remote.remote);
-    if (withMetadata && shadow !== undefined) await this.alignMetadata(local, shadow, settings, client);
+    if (decision.metadata && shadow !== undefined) await this.alignMetadata(local, shadow, settings, client);
 
-    const remotePod = remote.pods.get(name, remote.remote);
+    const remotePod = decision.remote ? remote.pods.get(name, remote.remote) : undefined;
     const unavailable = local.metadata.labels?.[Label.remoteUnavailable] === LabelValue.true;
     if (remotePod === undefined) {
       // Nothing to tell yet; the pod is marked as taken over all the same.
@@ -239,7 +249,7 @@ export class PodReflector {
       case "nothing":
         return;
       case "delete-local-pod":
-        return await this.endLocal(key, decision.uid);
+        return await this.endLocal(key, decision.uid, memory);
       case "reject":
         return local && (await this.reject(local, memory, decision.rejection, false));
     }
@@ -264,11 +274,12 @@ export class PodReflector {
     return outcome;
   }
 
-  private async endLocal(key: string, uid: string): Promise<void> {
+  private async endLocal(key: string, uid: string, memory: PodMemory): Promise<void> {
     const { localClient, localPods } = this.parts;
+    if (memory.ended === uid) return;
     try {
       await ignoringConflict(localClient.delete(Pod, refOfKey(key), { uid, gracePeriodSeconds: 0 }));
-      this.memories.delete(key);
+      memory.ended = uid;
     } catch (error) {
       const message = `Error deleting local object: ${error instanceof Error ? error.message : String(error)}`;
       this.parts.report.warn(localPods.getByKey(key), EventReason.failedDeletion, message);

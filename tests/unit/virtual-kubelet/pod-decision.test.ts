@@ -69,12 +69,21 @@ describe("decidePod", () => {
     [
       "a ShadowPod made by upstream",
       { local: local(), shadow: shadow({ sourceUid: undefined }) },
-      { do: "reflect", metadata: true },
+      { do: "reflect", metadata: true, remote: false },
     ],
     [
       "a pod that runs",
       { local: local(), shadow: shadow(), remote: remote() },
-      { do: "reflect", metadata: true },
+      { do: "reflect", metadata: true, remote: true },
+    ],
+    [
+      "a pod that ends there because it is evicted, to be made anew",
+      {
+        local: local(),
+        shadow: shadow({ phase: "Running" }),
+        remote: remote({ phase: "Failed", endsByRemoval: true }),
+      },
+      { do: "reflect", metadata: true, remote: false },
     ],
     [
       "a pod on a node that is not ready",
@@ -83,7 +92,7 @@ describe("decidePod", () => {
         shadow: shadow(),
         remote: remote(),
       },
-      { do: "reflect", metadata: false },
+      { do: "reflect", metadata: false, remote: true },
     ],
     [
       "a terminating pod",
@@ -93,7 +102,7 @@ describe("decidePod", () => {
     [
       "a terminating pod whose remote pod is ending",
       { local: local({ deleting: true }), remote: remote() },
-      { do: "reflect", metadata: false },
+      { do: "reflect", metadata: false, remote: true },
     ],
     [
       "a terminating pod whose ShadowPod is ending",
