@@ -1,0 +1,46 @@
+import { isIP } from "node:net";
+
+/** What a match compares an address with. */
+export type AddressValue =
+  | { form: "address"; version: 4 | 6; address: string }
+  | { form: "network"; version: 4 | 6; address: string; length: number }
+  | { form: "range"; version: 4 | 6; from: string; to: string };
+
+/** Reads an address, a CIDR or a range `a-b`; undefined where the text is none of them. */
+export function parseAddressValue(text: string): AddressValue | undefined {
+  const [from = "", to, ...more] = text.split("-");
+  if (to !== undefined) {
+    const version = versionOf(from);
+    if (more.length > 0 || version === undefined || versionOf(to) !== version) return undefined;
+    return { form: "range", version, from, to };
+  }
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = versionOf(address);
+  if (version === undefined || rest.length > 0) return undefined;
+  if (bits === undefined) return { form: "address", version, address };
+  const length = Number(bits);
+  const whole = version === 4 ? 32 : 128;
+  if (!/^\d{1,3}$/.test(bits) || length > whole) return undefined;
+  return length === whole
+    ? { form: "address", version, address }
+    : { form: "network", version, address, length };
+}
+
+/** Reads a port or a range `a-b`, as first and last; undefined where the text is neither. */
+export function parsePortValue(text: string): readonly [number, number] | undefined {
+  const [, from, to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
+  const [first, last] = [Number(from), Number(to)];
+  return from !== undefined && first <= 65535 && last <= 65535 ? [first, last] : undefined;
+}
+
+/** Reads a mark or a segment size, decimal or with `0x`; undefined where the text is no 32-bit number. */
+export function parseNumberValue(text: string): number | undefined {
+  if (!/^(\d+|0x[0-9a-fA-F]+)$/.test(text)) return undefined;
+  const value = Number(text);
+  return value <= 0xffffffff ? value : undefined;
+}
+
+function versionOf(address: string): 4 | 6 | undefined {
+  const version = isIP(address);
+  return version === 4 || version === 6 ? version : undefined;
+}

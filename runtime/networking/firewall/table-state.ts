@@ -1,0 +1,59 @@
+import { z } from "zod";
+
+import { isMarker } from "./nft-names";
+import type { NftTable } from "./nft-script";
+
+const chainEntry = z.object({
+  family: z.string(),
+  table: z.string(),
+  name: z.string(),
+  type: z.string().optional(),
+  hook: z.string().optional(),
+  prio: z.number().optional(),
+  policy: z.string().optional(),
+});
+const ruleEntry = z.object({ chain: z.string(), comment: z.string().optional() });
+/** Of the many kinds of entries in nft's listings, those that are looked at; the rest is somebody else's. */
+const listing = z.object({
+  nftables: z.array(z.object({ chain: chainEntry.optional(), rule: ruleEntry.optional() })),
+});
+
+/** Something of `nft -j list …`, as far as it matters here. */
+export type NftListing = z.output<typeof listing>;
+
+/** @throws ZodError where it is no listing of nft */
+export function parseNftListing(text: string): NftListing {
+  return listing.parse(JSON.parse(text));
+}
+
+/**
+ * Whether the kernel's table is what was rendered, from its listing (`nft -j list table …`): loaded from the same content, with each chain as it was and the
+ * same rules in the same order. The expressions of rules are not compared: the kernel lists them in other words.
+ */
+export function isInPlace(wanted: NftTable, { nftables }: NftListing): boolean {
+  const chains = nftables.flatMap(({ chain }) => (chain === undefined ? [] : [chain]));
+  if (!chains.some(({ name }) => name === wanted.marker)) return false;
+  const present = new Map(
+    chains.filter(({ name }) => name !== wanted.marker).map((chain) => [chain.name, chain]),
+  );
+  if (present.size !== wanted.chains.length) return false;
+  return wanted.chains.every((want) => {
+    const have = present.get(want.name);
+    const comments = nftables.flatMap(({ rule }) => (rule?.chain === want.name ? [rule.comment] : []));
+    return (
+      have?.type === want.type &&
+      have.hook === want.hook &&
+      have.prio === want.priority &&
+      have.policy === want.policy &&
+      comments.length === want.comments.length &&
+      comments.every((comment, index) => comment === want.comments[index])
+    );
+  });
+}
+
+/** The tables that agents of ours loaded, from the listing of all chains (`nft -j list chains`): what is not wanted any more can go. */
+export function ownTables({ nftables }: NftListing): { family: string; name: string }[] {
+  return nftables.flatMap(({ chain }) =>
+    chain !== undefined && isMarker(chain.name) ? [{ family: chain.family, name: chain.table }] : [],
+  );
+}
