@@ -32,7 +32,6 @@ export async function withLock<T>(file: string, options: LockOptions, work: () =
   const self = identifyProcess(process.pid);
   if (self === undefined) throw new Error("this process does not find itself in /proc; mount it");
   const content: LockContent = { ...self, purpose: options.purpose, token: randomUUID() };
-  mkdirSync(dirname(file), { recursive: true });
   let announced: string | undefined;
   while (!take(file, content)) {
     const holder = read(file);
@@ -51,15 +50,17 @@ export async function withLock<T>(file: string, options: LockOptions, work: () =
   }
 }
 
-/** A link appears with its content or not at all. */
+/** A link appears with its content or not at all. False when it is there already, or another process removed the folder just now. */
 function take(file: string, content: LockContent): boolean {
   const draft = `${file}.${content.token}`;
-  writeFileSync(draft, JSON.stringify(content), { mode: 0o644 });
   try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(draft, JSON.stringify(content), { mode: 0o644 });
     linkSync(draft, file);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOENT"))
+      return false;
     throw error;
   } finally {
     rmSync(draft, { force: true });
