@@ -108,7 +108,8 @@ export async function waitForObject<T extends KubeObject, R>(
         cause,
       );
     }
-    await pause(clamp(left(), 10, 1_000), undefined, { signal: context.signal });
+    const { signal } = context;
+    await pause(clamp(left(), 10, 1_000), undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 

@@ -1,0 +1,11 @@
+/** Writes `schema.json` anew: a part of `npm run generate`. */
+import { writeFileSync } from "node:fs";
+
+import { packageRoot } from "../../runtime/api/package-root";
+import { packageSchema } from "./package-schema";
+import { packageManifest, schemaFile } from "./schema-file";
+
+writeFileSync(
+  schemaFile(),
+  `${JSON.stringify(packageSchema(packageRoot(), packageManifest()), undefined, 2)}\n`,
+);
