@@ -8,7 +8,8 @@ import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admissio
 type Spec = NamespaceOffloading["spec"];
 
 /**
- * Checks how a namespace is to be offloaded. Objects that are being deleted pass, so that their finalizer can always go.
+ * Checks how a namespace is to be offloaded, beyond what its schema does: validating webhooks see only what has passed that. Objects that are
+ * being deleted pass, so that their finalizer can always go.
  *
  * @param clusterID this cluster, for the name of the remote namespace
  * @see offloading reference 16.3
@@ -18,11 +19,11 @@ export function validateNamespaceOffloading(request: AdmissionRequest, clusterID
   if (object === undefined || object.metadata.deleting) return ALLOWED;
   if (object.metadata.name !== Name.namespaceOffloading)
     return denied(`NamespaceOffloading name must match ${Name.namespaceOffloading}`);
-  const { spec } = NamespaceOffloading.parse(object.raw);
+  const { spec } = NamespaceOffloading.fromApiServer(object.raw);
   const before =
     operation === "CREATE" || oldObject === undefined
       ? undefined
-      : NamespaceOffloading.parse(oldObject.raw).spec;
+      : NamespaceOffloading.fromApiServer(oldObject.raw).spec;
   const violation =
     before === undefined ? creationViolation(spec, namespace, clusterID) : updateViolation(before, spec);
   if (violation !== undefined) return denied(violation);

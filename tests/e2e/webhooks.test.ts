@@ -114,9 +114,12 @@ describe("admission, over the wire", function () {
     // The API server takes a moment to call new webhooks.
     await until("the webhooks are called", async () => {
       const error = await refusal(
-        admin.create(NamespaceOffloading, offloading("probe", { namespaceMappingStrategy: "SelectedName" })),
+        admin.create(
+          NamespaceOffloading,
+          offloading("probe", { namespaceMappingStrategy: "SelectedName", remoteNamespaceName: "No!" }),
+        ),
       );
-      return /RemoteNamespaceName value cannot be empty/.test(error);
+      return /is no name for a namespace/.test(error);
     });
     await make(namespace("shop-rome", { "liqo.io/remote-cluster-id": "rome" }));
     await allowPeers();

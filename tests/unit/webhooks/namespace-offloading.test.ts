@@ -123,12 +123,4 @@ describe("the validation of a NamespaceOffloading", () => {
     assert.deepEqual(change("Remote", "LocalAndRemote"), { allowed: true });
     assert.deepEqual(change("Remote", "Remote"), { allowed: true });
   });
-
-  it("names the field of a value that the schema does not have", () => {
-    const object = offloading({ podOffloadingStrategy: "Sometimes" });
-    assert.throws(
-      () => validateNamespaceOffloading(admissionRequest({ object }), "rome"),
-      /podOffloadingStrategy/,
-    );
-  });
 });

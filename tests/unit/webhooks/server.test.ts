@@ -98,6 +98,9 @@ describe("the admission server", () => {
     server.useCertificates(second);
     assert.equal((await call("/validate/no", review, { agent })).status, 200, "the open connection goes on");
     assert.equal((await call("/validate/no", review, { ca: second.ca })).status, 200);
-    await assert.rejects(call("/validate/no", review, { ca: first.ca }), /verify the first certificate|self-signed certificate/);
+    await assert.rejects(
+      call("/validate/no", review, { ca: first.ca }),
+      /verify the first certificate|self-signed certificate/,
+    );
   });
 });

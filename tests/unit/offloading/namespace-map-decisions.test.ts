@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+
+import type { NamespaceMap } from "../../../runtime/api";
+import type { SelectableVirtualNode } from "../../../runtime/offloading/cluster-selection";
+import { decideMap, type MapDecision, type MapFacts } from "../../../runtime/offloading/namespace-map-upkeep";
+import { planMapping, planRemoval } from "../../../runtime/offloading/namespace-offloading-plan";
+
+const map = (
+  name: string,
+  desiredMapping: Record<string, string> = {},
+  metadata: object = {},
+): NamespaceMap => ({
+  apiVersion: "offloading.liqo.io/v1beta1",
+  kind: "NamespaceMap",
+  metadata: { name, namespace: `liqo-tenant-${name}`, ...metadata },
+  spec: { desiredMapping },
+});
+
+describe("the map of a cluster", () => {
+  const used = map("milan", { shop: "shop-rome" });
+  const facts: MapFacts = {
+    staying: 0,
+    virtualNodes: 0,
+    map: used,
+    peered: true,
+    aloneForMs: 0,
+    graceMs: 30_000,
+  };
+  const table: [title: string, facts: Partial<MapFacts>, decision: MapDecision][] = [
+    [
+      "is made with the first virtual node",
+      { map: undefined, staying: 1, virtualNodes: 1 },
+      { do: "create" },
+    ],
+    ["is not made for one that is leaving", { map: undefined, virtualNodes: 1 }, { do: "nothing" }],
+    [
+      "is not made a second time before it has gone",
+      { map: map("milan", {}, { deletionTimestamp: "2026-03-01T10:00:00Z" }), staying: 1, virtualNodes: 1 },
+      { do: "nothing" },
+    ],
+    ["stays with virtual nodes", { staying: 1, virtualNodes: 2 }, { do: "nothing" }],
+    ["stays while the last one is leaving", { virtualNodes: 1 }, { do: "nothing" }],
+    ["stays a while after the last one", { aloneForMs: 12_000 }, { do: "wait", ms: 18_000 }],
+    ["goes after that", { aloneForMs: 30_000 }, { do: "delete" }],
+    ["goes at once with the peering", { peered: false }, { do: "delete" }],
+    ["goes at once when nothing is in it", { map: map("milan") }, { do: "delete" }],
+    [
+      "stays while the provider still holds something",
+      {
+        map: {
+          ...map("milan"),
+          status: { currentMapping: { shop: { remoteNamespace: "shop-rome", phase: "Terminating" } } },
+        },
+      },
+      { do: "wait", ms: 30_000 },
+    ],
+    ["is nobody's concern without virtual nodes", { map: undefined }, { do: "nothing" }],
+  ];
+  for (const [title, given, decision] of table) {
+    it(title, () => assert.deepEqual(decideMap({ ...facts, ...given }), decision));
+  }
+});
+
+describe("a namespace's place in the maps", () => {
+  const node = (
+    name: string,
+    clusterID: string,
+    region: string,
+    deleting = false,
+  ): SelectableVirtualNode => ({
+    name,
+    clusterID,
+    labels: { region },
+    deleting,
+  });
+  const inB = {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In", values: ["B"] }] }],
+  };
+  const plan = (virtualNodes: SelectableVirtualNode[], ...maps: NamespaceMap[]) => {
+    const { edits, waiting } = planMapping({
+      namespace: "shop",
+      remoteName: "shop-rome",
+      selector: inB,
+      virtualNodes,
+      maps: new Map(maps.map((one) => [one.metadata.name, one])),
+    });
+    return [
+      ...edits.map(({ map: { metadata }, remoteName }) => `${metadata.name}=${remoteName}`),
+      ...waiting.map((name) => `${name}?`),
+    ];
+  };
+
+  const table: [title: string, actual: () => string[], expected: string[]][] = [
+    [
+      "is entered where its cluster is selected",
+      () => plan([node("m", "milan", "B")], map("milan")),
+      ["milan=shop-rome"],
+    ],
+    ["stays where it is", () => plan([node("m", "milan", "B")], map("milan", { shop: "shop-rome" })), []],
+    [
+      "is corrected",
+      () => plan([node("m", "milan", "B")], map("milan", { shop: "other" })),
+      ["milan=shop-rome"],
+    ],
+    [
+      "is taken back where its cluster is not selected",
+      () => plan([node("m", "milan", "A")], map("milan", { shop: "shop-rome", more: "x" })),
+      ["milan=undefined"],
+    ],
+    [
+      "is left where the virtual nodes are leaving",
+      () => plan([node("m", "milan", "A", true)], map("milan", { shop: "shop-rome" })),
+      [],
+    ],
+    [
+      "is left where there is no virtual node at the moment",
+      () => plan([], map("milan", { shop: "shop-rome" })),
+      [],
+    ],
+    [
+      "waits for a map that is not there yet",
+      () => plan([node("m", "milan", "B"), node("t", "turin", "A")]),
+      ["milan?"],
+    ],
+    [
+      "differs from cluster to cluster",
+      () =>
+        plan(
+          [node("m", "milan", "B"), node("t", "turin", "A")],
+          map("milan"),
+          map("turin", { shop: "shop-rome" }),
+        ),
+      ["milan=shop-rome", "turin=undefined"],
+    ],
+  ];
+  for (const [title, actual, expected] of table) {
+    it(title, () => assert.deepEqual(actual(), expected));
+  }
+
+  it("is given up everywhere in the end, and only where it is", () => {
+    const edits = planRemoval("shop", [map("milan", { shop: "shop-rome" }), map("turin", { more: "x" })]);
+    assert.deepEqual(
+      edits.map(({ map: { metadata } }) => metadata.name),
+      ["milan"],
+    );
+  });
+});

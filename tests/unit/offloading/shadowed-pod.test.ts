@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+
+import type { Pod, ShadowPod } from "../../../runtime/api";
+import { drainable } from "../../../runtime/offloading/drain";
+import {
+  additions,
+  podOfShadowPod,
+  surplus,
+  writtenByCreator,
+} from "../../../runtime/offloading/shadowed-pod";
+
+const shadow: ShadowPod = {
+  apiVersion: "offloading.liqo.io/v1beta1",
+  kind: "ShadowPod",
+  metadata: {
+    name: "web-0",
+    namespace: "shop-rome",
+    uid: "s1",
+    labels: { app: "web" },
+    annotations: { note: "1" },
+  },
+  spec: {},
+};
+
+describe("the pod of a ShadowPod", () => {
+  it("has its name, metadata and spec, belongs to it and says so", () => {
+    const spec = { containers: [{ name: "web", image: "web:1" }] };
+    assert.deepEqual(podOfShadowPod(shadow, spec), {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "web-0",
+        namespace: "shop-rome",
+        labels: { app: "web", "liqo.io/managed-by": "shadowpod" },
+        annotations: { note: "1" },
+        ownerReferences: [
+          {
+            apiVersion: "offloading.liqo.io/v1beta1",
+            kind: "ShadowPod",
+            name: "web-0",
+            uid: "s1",
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+      spec,
+    });
+  });
+
+  it("is brought up to date by what differs alone", () => {
+    assert.equal(additions({ app: "web", more: "x" }, { app: "web" }), undefined);
+    assert.deepEqual(additions({ app: "old" }, { app: "web", tier: "front" }), { app: "web", tier: "front" });
+    assert.deepEqual(additions(undefined, { app: "web" }), { app: "web" });
+    assert.deepEqual(surplus({ app: "web", more: "x" }, { app: "web" }), ["more"]);
+    assert.deepEqual(surplus(undefined, { app: "web" }), []);
+  });
+
+  it("tells by its record who wrote which of its labels", () => {
+    const entry = (manager: string, labels: string[], owner?: string) => ({
+      manager,
+      operation: "Update",
+      fieldsV1: {
+        "f:metadata": {
+          "f:labels": { ".": {}, ...Object.fromEntries(labels.map((label) => [`f:${label}`, {}])) },
+          ...(owner === undefined ? {} : { "f:ownerReferences": { ".": {}, [`k:{"uid":"${owner}"}`]: {} } }),
+        },
+      },
+    });
+    const fields = [entry("us", ["app"], "s1"), entry("cni", ["injected"]), entry("us", ["tier"])];
+    assert.deepEqual([...writtenByCreator(fields, "s1").labels].sort(), ["app", "tier"]);
+    assert.deepEqual([...writtenByCreator(fields, "s2").labels], []);
+    assert.deepEqual([...writtenByCreator(undefined, "s1").annotations], []);
+  });
+});
+
+describe("a drain", () => {
+  it("waits for all pods but those of DaemonSets and mirrors", () => {
+    const pod = (name: string, metadata: object = {}): Pod => ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace: "shop", ...metadata },
+      spec: { containers: [] },
+    });
+    const owned = (kind: string, controller = true) => ({
+      ownerReferences: [{ apiVersion: "apps/v1", kind, name: "x", uid: "1", controller }],
+    });
+    const pods = [
+      pod("bare"),
+      pod("replica", owned("ReplicaSet")),
+      pod("daemon", owned("DaemonSet")),
+      pod("friend", owned("DaemonSet", false)),
+      pod("static", { annotations: { "kubernetes.io/config.mirror": "x" } }),
+    ];
+    assert.deepEqual(
+      drainable(pods).map(({ metadata }) => metadata.name),
+      ["bare", "replica", "friend"],
+    );
+  });
+});

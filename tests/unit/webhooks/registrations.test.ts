@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+
+import { webhookConfigurations } from "../../../runtime/plan/webhooks";
+import { trustPatch } from "../../../runtime/webhooks/ca-bundle";
+
+const { mutating, validating } = webhookConfigurations({
+  namespace: "liqo-system",
+  serviceName: "liqo-webhook",
+});
+const all = [...(mutating.webhooks ?? []), ...(validating.webhooks ?? [])];
+
+describe("the registrations", () => {
+  it("have the names and paths that runbooks know", () => {
+    const shown = (webhooks: typeof mutating.webhooks) =>
+      (webhooks ?? []).map((webhook) => `${webhook?.name} ${webhook?.clientConfig?.service?.path}`);
+    assert.deepEqual(shown(mutating.webhooks), [
+      "pod.mutate.liqo.io /mutate/pod",
+      "shadowpod.mutate.liqo.io /mutate/shadowpods",
+      "fc.mutate.liqo.io /mutate/foreign-cluster",
+      "virtualnode.mutate.liqo.io /mutate/virtualnodes",
+      "tenant.validate.liqo.io /mutate/tenants",
+    ]);
+    assert.deepEqual(shown(validating.webhooks), [
+      "nsoff.validate.liqo.io /validate/namespace-offloading",
+      "shadowpod.validate.liqo.io /validate/shadowpods",
+      "resourceslice.validate.liqo.io /validate/resourceslices",
+      "tenant.validate.liqo.io /validate/tenants",
+    ]);
+  });
+
+  it("fail closed, and never stand in the way of a deletion", () => {
+    for (const webhook of all) {
+      assert.equal(webhook?.failurePolicy, "Fail", webhook?.name);
+      assert.ok(!webhook.rules?.some((rule) => rule?.operations?.includes("DELETE")), webhook.name);
+      assert.ok((webhook.matchConditions ?? []).length > 0, webhook.name);
+    }
+  });
+
+  it("leave the pods of the Liqo namespace and of kube-system alone, and of namespaces that are not offloaded", () => {
+    const pods = mutating.webhooks?.find((webhook) => webhook?.name === "pod.mutate.liqo.io");
+    assert.deepEqual(pods?.namespaceSelector, {
+      matchLabels: { "liqo.io/scheduling-enabled": "true" },
+      matchExpressions: [
+        { key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["liqo-system", "kube-system"] },
+      ],
+    });
+  });
+
+  it("honour the label that skips them only where upstream's do", () => {
+    const skippable = all
+      .filter((webhook) => webhook?.objectSelector?.matchExpressions !== undefined)
+      .map((webhook) => webhook?.name);
+    assert.deepEqual(skippable, [
+      "fc.mutate.liqo.io",
+      "virtualnode.mutate.liqo.io",
+      "tenant.validate.liqo.io",
+      "nsoff.validate.liqo.io",
+      "tenant.validate.liqo.io",
+    ]);
+  });
+});
+
+describe("the trust of a registration", () => {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const configuration = (
+    clientConfig: object,
+    labels: Record<string, string> = { "liqo.io/webhook": "true" },
+  ) => ({
+    metadata: { labels },
+    webhooks: [{ name: "a", clientConfig }],
+  });
+  const service = { name: "liqo-webhook", namespace: "liqo-system", path: "/mutate/pod", port: 9443 };
+
+  it("is written where it is missing or another, with a test that the entry is the one meant", () => {
+    assert.deepEqual(trustPatch(configuration({ service }), { ca: "CA" }), [
+      { op: "test", path: "/webhooks/0/name", value: "a" },
+      { op: "replace", path: "/webhooks/0/clientConfig", value: { service, caBundle: base64("CA") } },
+    ]);
+    assert.equal(trustPatch(configuration({ service, caBundle: base64("old") }), { ca: "CA" }).length, 2);
+  });
+
+  it("is left alone where it is right, or where nobody asked for it", () => {
+    assert.deepEqual(trustPatch(configuration({ service, caBundle: base64("CA") }), { ca: "CA" }), []);
+    assert.deepEqual(trustPatch(configuration({ service }, {}), { ca: "CA" }), []);
+  });
+
+  it("goes with an address in place of the Service, and keeps the path, the second time too", () => {
+    const trust = { ca: "CA", baseUrl: "https://127.0.0.1:9443" };
+    const wanted = { url: "https://127.0.0.1:9443/mutate/pod", caBundle: base64("CA") };
+    assert.deepEqual(trustPatch(configuration({ service }), trust)[1], {
+      op: "replace",
+      path: "/webhooks/0/clientConfig",
+      value: wanted,
+    });
+    assert.deepEqual(trustPatch(configuration(wanted), trust), []);
+  });
+});
