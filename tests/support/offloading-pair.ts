@@ -34,7 +34,9 @@ export class OffloadingPair {
   readonly rome: KubeClient;
   readonly milan: KubeClient;
 
-  constructor(readonly planes: { rome: ControlPlane; milan: ControlPlane }) {
+  constructor(
+    readonly planes: { rome: ControlPlane; milan: Pick<ControlPlane, "kubeconfig" | "kubeconfigFor"> },
+  ) {
     this.rome = KubeClient.fromKubeconfig(planes.rome.kubeconfig, { userAgent: "test" });
     this.milan = KubeClient.fromKubeconfig(planes.milan.kubeconfig, { userAgent: "test" });
   }

@@ -53,7 +53,7 @@ export class KubeletEndpoint {
     backend: KubeletBackend,
   ): Promise<{ endpoint: KubeletEndpoint; port: number }> {
     const endpoint = new KubeletEndpoint(context, flags, backend, flags.podName);
-    const port = await endpoint.server.listen(flags.listenPort, "::");
+    const port = await endpoint.server.listen(flags.listenPort);
     context.signal.addEventListener("abort", () => void endpoint.server.close(), { once: true });
     return { endpoint, port };
   }

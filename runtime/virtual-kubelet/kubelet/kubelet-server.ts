@@ -71,10 +71,10 @@ export class KubeletServer {
   }
 
   /** @returns the port, which differs from the one given when that is 0 */
-  async listen(port: number, address: string): Promise<number> {
+  async listen(port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.server.once("error", reject);
-      this.server.listen(port, address, () => {
+      this.server.listen(port, () => {
         this.server.off("error", reject);
         resolve();
       });
@@ -141,7 +141,7 @@ export class KubeletServer {
       if (route.about !== "pod") throw new Refusal(400, "nothing to upgrade here");
       const { client, remoteNamespace } = this.locate(route);
       const upgraded = await client.upgrade({
-        method: request.method,
+        method: methodOf(request),
         path: remotePath(route, remoteNamespace),
         headers: upgradeHeaders(request),
         signal: gone.signal,
@@ -206,6 +206,11 @@ function contextOf({ certificate, key, clientCa }: ServingTls) {
     // A resumed session would keep the verdict on a certificate whose CA has been replaced.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
+}
+
+/** A session is created, and rights are given for creating it; only WebSockets demand that it looks like a reading. */
+function methodOf({ headers }: IncomingMessage): string {
+  return headers.upgrade?.toLowerCase() === "websocket" ? "GET" : "POST";
 }
 
 /** The headers that make up the upgrade; the client's credentials are not among them. */
