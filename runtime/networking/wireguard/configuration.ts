@@ -1,0 +1,52 @@
+import type { PublicKey } from "../../api";
+import { keyOf } from "../../kube";
+
+/** One end of a tunnel. */
+export interface WireGuardSettings {
+  /** Base64 of 32 bytes. */
+  privateKey: string;
+  /** UDP port that a server listens on; a client takes any. */
+  listenPort?: number;
+  /** Undefined until the peer's key is known. */
+  peer?: {
+    publicKey: string;
+    /** Where a client finds the server. A server learns the address from what the client sends. */
+    endpoint?: { address: string; port: number };
+  };
+}
+
+/**
+ * The configuration for `wg syncconf`, which changes only what differs: a tunnel with an unchanged peer keeps its session and the address that it has learnt.
+ * Peers that are not in it are removed. It holds a secret.
+ */
+export function wireGuardConfiguration({ privateKey, listenPort, peer }: WireGuardSettings): string {
+  const lines = ["[Interface]", `PrivateKey = ${keyText(privateKey, "the private key")}`];
+  if (listenPort !== undefined) lines.push(`ListenPort = ${listenPort}`);
+  if (peer !== undefined) {
+    lines.push("", "[Peer]", `PublicKey = ${keyText(peer.publicKey, "the peer's public key")}`);
+    // Which addresses belong to the peer is a matter of routes and of address translation (networking reference 1).
+    lines.push("AllowedIPs = 0.0.0.0/0");
+    if (peer.endpoint !== undefined) {
+      lines.push(`Endpoint = ${peer.endpoint.address}:${peer.endpoint.port}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/**
+ * The key of a PublicKey object, as `wg` writes it.
+ *
+ * @throws Error when it is missing or is not 32 bytes
+ */
+export function peerKeyOf(object: PublicKey): string {
+  return keyText(object.spec.publicKey ?? "", `spec.publicKey of PublicKey ${keyOf(object)}`);
+}
+
+/** A key of 32 bytes, in base64 with its padding. The message never shows what was given: it may be a private key. */
+function keyText(base64: string, what: string): string {
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.length !== 32) {
+    throw new Error(`${what} has ${bytes.length} bytes; a WireGuard key has 32, in base64`);
+  }
+  return bytes.toString("base64");
+}
