@@ -232,6 +232,8 @@ describe("the declarative peering of seed 001, applied with kubectl on real clus
     await Promise.all([downCluster("rome"), downCluster("milan")]);
   });
 
+  afterEach(() => remove());
+
   for (const [name, order] of Object.entries(ORDERS)) {
     it(`ends in the same peering: ${name}`, async () => {
       await apply("rome", NAMESPACES.rome);
@@ -262,7 +264,6 @@ describe("the declarative peering of seed 001, applied with kubectl on real clus
       const state = await peeringState();
       expected ??= state;
       assert.deepEqual(state, expected);
-      await remove();
     });
   }
 
@@ -297,7 +298,7 @@ describe("the declarative peering of seed 001, applied with kubectl on real clus
       const { conditions, resources, nodeLabels } = object?.status ?? {};
       return {
         labels: object?.metadata.labels,
-        conditions: conditions?.map(({ type, status, reason }) => ({ type, status, reason })),
+        conditions: conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`).sort(),
         resources,
         nodeLabels,
       };
@@ -311,13 +312,13 @@ describe("the declarative peering of seed 001, applied with kubectl on real clus
         modules: Object.entries(modules ?? {}).map(([module, { enabled, conditions }]) => ({
           module,
           enabled,
-          conditions: conditions?.map(({ type, status, reason }) => ({ type, status, reason })),
+          conditions: conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`).sort(),
         })),
       };
     };
     await until("both sides settled", async () => {
       const settled = (await peer("rome", "milan")).modules.every(({ conditions = [] }) =>
-        conditions.every(({ status }) => status === "Ready" || status === "Established"),
+        conditions.every((condition) => /^\S+ (Ready|Established) /.test(condition)),
       );
       return settled;
     });
@@ -330,7 +331,7 @@ describe("the declarative peering of seed 001, applied with kubectl on real clus
       virtualNode: {
         clusterID: node?.spec.clusterID,
         quota: node?.spec.resourceQuota,
-        conditions: node?.status?.conditions?.map(({ type, status }) => ({ type, status })),
+        conditions: node?.status?.conditions?.map(({ type, status }) => `${type} ${status}`).sort(),
       },
       quotas: quotas.map(({ metadata: { name, namespace }, spec }) => ({ name, namespace, spec })),
       maps: maps.map(({ metadata: { name, namespace }, spec, status }) => ({
@@ -345,7 +346,14 @@ describe("the declarative peering of seed 001, applied with kubectl on real clus
   async function remove(): Promise<void> {
     await kubectl("rome", "delete", "pod/test-offload", "-n", "shop", "--timeout=60s");
     await kubectl("rome", "delete", "namespaceoffloading/offloading", "-n", "shop", "--timeout=60s");
-    await kubectl("rome", "delete", "resourceslice/mynode", "-n", CONSUMER_NAMESPACE, "--timeout=60s");
+    await kubectl(
+      "rome",
+      "delete",
+      "resourceslices.authentication.liqo.io/mynode",
+      "-n",
+      CONSUMER_NAMESPACE,
+      "--timeout=60s",
+    );
     await until(
       "virtual node gone",
       async () => (await clients.rome.get(Node, { name: "mynode" })) === undefined,
