@@ -1,14 +1,5 @@
-import type {
-  RoleBinding} from "../api";
-import {
-  Annotation,
-  type Desired,
-  Label,
-  LabelValue,
-  Namespace,
-  RoleName,
-  WellKnownLabel,
-} from "../api";
+import type { RoleBinding } from "../api";
+import { Annotation, type Desired, Label, LabelValue, Namespace, RoleName, WellKnownLabel } from "../api";
 import { isAlreadyExists, type KubeClient } from "../kube";
 
 /** The map that a remote namespace belongs to. */

@@ -15,6 +15,7 @@ import {
 } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
+import { HomeAddresses } from "./home-addresses";
 import { podOutcome } from "./pod-outcome";
 import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
 import { ShadowPodMemory } from "./shadow-pod-memory";
@@ -47,7 +48,7 @@ export function shadowPodController(
   const pods = shadowedPods(context.informers);
   const memory = new ShadowPodMemory(context.clock);
   rememberEndings(shadows, pods, memory);
-  const reconciler = new ShadowPodReconciler(context, pods, memory);
+  const reconciler = new ShadowPodReconciler(context, pods, memory, new HomeAddresses(context.informers));
   return runController(
     {
       name: "shadowpod",
@@ -67,7 +68,9 @@ function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memo
     memory.seen(keyOf(pod));
     const outcome = podOutcome(pod);
     const owner = controllerOf(pod);
-    if (outcome !== undefined && owner !== undefined) memory.ended(keyOf(pod), owner.uid, outcome);
+    const wanted = shadows.getByKey(keyOf(pod))?.metadata.uid;
+    if (outcome !== undefined && wanted !== undefined && owner?.uid === wanted)
+      memory.ended(keyOf(pod), wanted, outcome);
   };
   pods.on({
     added: (pod) => memory.seen(keyOf(pod)),
@@ -83,6 +86,7 @@ class ShadowPodReconciler {
     private readonly context: OffloadingContext,
     private readonly pods: Informer<Pod>,
     private readonly memory: ShadowPodMemory,
+    private readonly home: HomeAddresses,
   ) {}
 
   async reconcile(key: string, shadow: ShadowPod | undefined): Promise<Outcome> {
@@ -110,7 +114,8 @@ class ShadowPodReconciler {
     if (source.spec.pod === undefined)
       throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
     try {
-      const pod = await client.create(Pod, podOfShadowPod(source, source.spec.pod));
+      const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
+      const pod = await client.create(Pod, podOfShadowPod(source, spec));
       this.memory.created(key, uid);
       this.memory.wrote(key, uid, {
         pod: pod.metadata.uid ?? "",
