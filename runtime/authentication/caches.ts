@@ -80,9 +80,8 @@ export class AuthenticationCaches {
     });
     this.roleBindings = informers.informer(RoleBinding, labelled);
     this.clusterRoleBindings = informers.informer(ClusterRoleBinding, labelled);
-    this.certificateRequests = informers.informer(CertificateSigningRequest, {
-      labelSelector: Label.remoteTenantCSR,
-    });
+    // All of them: they are few, and the same watch serves their approval.
+    this.certificateRequests = informers.informer(CertificateSigningRequest);
     for (const informer of [this.nonces, this.signedNonces, this.peerSecrets]) {
       informer.addIndex(peer, peersOf);
     }

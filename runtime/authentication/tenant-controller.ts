@@ -1,18 +1,8 @@
-import {
-  EventReason,
-  Finalizer,
-  type KubeObject,
-  Label,
-  LabelValue,
-  Namespace,
-  Tenant,
-  tenantNamespaceName,
-} from "../api";
+import { EventReason, Finalizer, type KubeObject, Tenant } from "../api";
 import { controlPlaneSubject } from "../identity";
 import {
   type Controller,
   exceptStatus,
-  isAlreadyExists,
   keyOf,
   type Outcome,
   patchStatusIfChanged,
@@ -20,11 +10,8 @@ import {
   type Source,
   Terminal,
   watches,
-  writeIfChanged,
 } from "../kube";
-import { tenantNamespace } from "../plan/peering";
 import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
-import { withGlobalMetadata } from "./global-metadata";
 import { verifyHandshake } from "./handshake";
 import type { Credentials, IdentityProvider } from "./identity-provider/identity-provider";
 import { TenantGrants } from "./tenant-grants";
@@ -142,9 +129,13 @@ class TenantReconciler {
         return;
       }
     }
-    const namespace = await this.step(tenant, EventReason.tenantNamespaceCreationFailed, () =>
-      this.ensureNamespace(consumer),
-    );
+    // Never made here: a second one, beside one that is only not labelled yet, would have to be removed by hand.
+    const lookup = caches.tenantNamespaces.of(consumer);
+    if (lookup.outcome !== "found") {
+      runtime.events.warning(tenant, EventReason.tenantNamespaceNotFound, describeLookup(lookup, consumer));
+      return;
+    }
+    const namespace = lookup.name;
     const status: NonNullable<Tenant["status"]> = { ...tenant.status, tenantNamespace: namespace };
     let credentials: Credentials | undefined;
     try {
@@ -189,33 +180,6 @@ class TenantReconciler {
       events.normal(tenant, EventReason.certificateRenewed, "Certificate renewed");
     }
     events.normal(tenant, EventReason.reconciled, "Tenant reconciled");
-  }
-
-  private async ensureNamespace(consumer: string): Promise<string> {
-    const { runtime, caches, options } = this.authentication;
-    const lookup = caches.tenantNamespaces.of(consumer);
-    if (lookup.outcome === "found") return lookup.name;
-    if (lookup.outcome === "ambiguous") throw new Error(describeLookup(lookup, consumer));
-    const name = tenantNamespaceName(consumer);
-    try {
-      await writeIfChanged(
-        runtime.client,
-        Namespace,
-        withGlobalMetadata(tenantNamespace(name, consumer), options.global),
-        undefined,
-      );
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      const existing = await runtime.client.get(Namespace, { name });
-      const labels = existing?.metadata.labels ?? {};
-      if (labels[Label.remoteClusterID] !== consumer || labels[Label.tenantNamespace] !== LabelValue.true) {
-        throw new Error(
-          `namespace "${name}" exists and is not labelled as the tenant namespace of cluster "${consumer}"; label it, or another one`,
-          { cause: error },
-        );
-      }
-    }
-    return name;
   }
 
   /** A step whose failure users see as an event on the Tenant. */

@@ -1,32 +1,29 @@
 import { CertificateSigningRequest, VirtualNode } from "../api";
-import { type Controller, runController, type RuntimeContext, timestamp, watches } from "../kube";
+import { type Controller, keyOf, runController, type RuntimeContext, timestamp, watches } from "../kube";
 import { approval, refusal, servingSigners } from "./serving-certificate-approval";
 
 /** Approves the serving certificates of virtual kubelets, and nobody else's; the cluster's signer does the rest (control plane reference 7.2). */
 export function runServingCertificateApprover(runtime: RuntimeContext, liqoNamespace: string): Controller {
   const virtualNodes = runtime.informers.informer(VirtualNode);
-  const requests = servingSigners.map((signer) =>
-    runtime.informers.informer(CertificateSigningRequest, { fieldSelector: `spec.signerName=${signer}` }),
-  );
-  const find = (key: string) =>
-    requests.map((informer) => informer.getByKey(key)).find((found) => found !== undefined);
+  const requests = runtime.informers.informer(CertificateSigningRequest);
+  const isOpen = ({ spec, status }: CertificateSigningRequest) =>
+    servingSigners.some((signer) => signer === spec.signerName) &&
+    !status?.certificate &&
+    (status?.conditions ?? []).length === 0;
   return runController(
     {
       name: "csr_approver",
       sources: [
-        ...requests.map((informer) => watches(informer, { when: ({ type }) => type !== "deleted" })),
+        watches(requests, { when: ({ object }) => isOpen(object) }),
         // A request may come before the virtual node that it is for is known.
         watches(virtualNodes, {
           when: ({ type }) => type === "added",
-          keys: () => requests.flatMap((informer) => informer.list().map(({ metadata }) => metadata.name)),
+          keys: () => requests.list().filter(isOpen).map(keyOf),
         }),
       ],
       reconcile: async (key, { log }) => {
-        const request = find(key);
-        if (request === undefined) return;
-        const { certificate, conditions = [] } = request.status ?? {};
-        const settled = conditions.some(({ type }) => type === "Approved" || type === "Denied");
-        if (settled || certificate) return;
+        const request = requests.getByKey(key);
+        if (request === undefined || !isOpen(request)) return;
         const why = refusal(request, liqoNamespace, virtualNodes.list());
         if (why !== undefined) {
           log.debug("certificate request not approved", { why });
@@ -37,7 +34,7 @@ export function runServingCertificateApprover(runtime: RuntimeContext, liqoNames
           request.metadata,
           {
             metadata: { uid: request.metadata.uid, resourceVersion: request.metadata.resourceVersion },
-            status: { conditions: [...conditions, approval(timestamp(runtime.clock))] },
+            status: { conditions: [approval(timestamp(runtime.clock))] },
           },
           { type: "merge", subresource: "approval" },
         );

@@ -15,10 +15,9 @@ import {
   VirtualNode,
 } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
+import { DeploymentName } from "../plan/deployments";
 import type { ForeignClusterOptions } from "./options";
 
-/** Name of the Deployment, in the Liqo namespace, whose one process hosts all virtual nodes. */
-const sharedVirtualKubelet = "liqo-virtual-kubelet";
 const peer = "peer";
 
 export const peersOf = ({ metadata }: KubeObject): string[] => {
@@ -49,10 +48,8 @@ export class PeerCaches {
   readonly offloading?: {
     virtualNodes: Informer<VirtualNode>;
     nodes: Informer<Node>;
-    /** Of the one process for all virtual nodes. */
-    shared: Informer<Deployment>;
-    /** Of processes for one virtual node each. */
-    dedicated: Informer<Deployment>;
+    /** Of the process that hosts all virtual nodes. */
+    virtualKubelet: Informer<Deployment>;
   };
 
   constructor(informers: InformerSet, options: ForeignClusterOptions) {
@@ -75,9 +72,8 @@ export class PeerCaches {
         tenants: indexed(informers.informer(Tenant)),
         identities: indexed(informers.informer(Identity)),
         secrets: indexed(
-          informers.informer(Secret, {
-            labelSelector: `${Label.identityType}=ControlPlane,${Label.remoteClusterID}`,
-          }),
+          // Shared with the other controllers; see `controlPlaneSecrets`.
+          informers.informer(Secret, { labelSelector: Label.remoteClusterID }),
         ),
       };
     }
@@ -90,13 +86,9 @@ export class PeerCaches {
             project: conditionsOnly,
           }),
         ),
-        shared: informers.informer(Deployment, {
+        virtualKubelet: informers.informer(Deployment, {
           namespace: options.liqoNamespace,
-          fieldSelector: `metadata.name=${sharedVirtualKubelet}`,
-          project: readinessOnly,
-        }),
-        dedicated: informers.informer(Deployment, {
-          labelSelector: `${Label.offloadingComponent}=${LabelValue.virtualKubelet},${Label.virtualNode}`,
+          fieldSelector: `metadata.name=${DeploymentName.virtualKubelet}`,
           project: readinessOnly,
         }),
       };
@@ -106,6 +98,14 @@ export class PeerCaches {
   ofPeer<T extends KubeObject>(informer: Informer<T>, clusterId: string): T[] {
     // Oldest first, so that of several the same one counts each time.
     return informer.byIndex(peer, clusterId).sort(byAge);
+  }
+
+  /** The Secrets with which we can reach a peer's API server, oldest first. */
+  controlPlaneSecrets(clusterId: string): Secret[] {
+    if (this.authentication === undefined) return [];
+    return this.ofPeer(this.authentication.secrets, clusterId).filter(
+      (secret) => isControlPlaneSecret(secret) && !secret.metadata.deletionTimestamp,
+    );
   }
 
   /** Everything that changes the state of a peer, with the peer's cluster ID as key. */
@@ -127,14 +127,20 @@ export class PeerCaches {
           ]),
       ...(authentication === undefined
         ? []
-        : [of(authentication.tenants), of(authentication.identities), of(authentication.secrets)]),
+        : [
+            of(authentication.tenants),
+            of(authentication.identities),
+            watches(authentication.secrets, {
+              keys: peersOf,
+              when: ({ object }) => isControlPlaneSecret(object),
+            }),
+          ]),
       ...(offloading === undefined
         ? []
         : [
             of(offloading.virtualNodes),
             of(offloading.nodes),
-            watches(offloading.shared, { keys: ofAll(offloading.virtualNodes) }),
-            of(offloading.dedicated),
+            watches(offloading.virtualKubelet, { keys: ofAll(offloading.virtualNodes) }),
           ]),
     ];
   }
@@ -146,6 +152,10 @@ export class PeerCaches {
       found === undefined ? [] : peersOf(found),
     );
   }
+}
+
+function isControlPlaneSecret({ metadata }: Secret): boolean {
+  return metadata.labels?.[Label.identityType] === "ControlPlane";
 }
 
 function of<T extends KubeObject>(informer: Informer<T>): Source {

@@ -93,11 +93,7 @@ class ForeignClusters {
   }
 
   private secretOf(clusterId: string): Secret | undefined {
-    const { authentication } = this.caches;
-    if (authentication === undefined) return undefined;
-    return this.caches
-      .ofPeer(authentication.secrets, clusterId)
-      .find(({ metadata, data }) => !metadata.deletionTimestamp && data?.[DataKey.kubeconfig]);
+    return this.caches.controlPlaneSecrets(clusterId).find(({ data }) => data?.[DataKey.kubeconfig]);
   }
 
   private async ensure(clusterId: string, existing: ForeignCluster | undefined): Promise<ForeignCluster> {

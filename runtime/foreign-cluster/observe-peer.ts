@@ -1,4 +1,4 @@
-import { DataKey, type Deployment, gatewayObjectName, Label, type VirtualNode } from "../api";
+import { Annotation, DataKey, type Deployment, gatewayObjectName, type VirtualNode } from "../api";
 import { KubeconfigError, parseKubeconfig } from "../identity";
 import type { AuthenticationFacts } from "./authentication-module";
 import type { PeerCaches } from "./caches";
@@ -47,9 +47,7 @@ function authenticationFacts(caches: PeerCaches, clusterId: string): Authenticat
   const identity = caches
     .ofPeer(authentication.identities, clusterId)
     .find(({ spec }) => spec.type === "ControlPlane");
-  const [secret] = caches
-    .ofPeer(authentication.secrets, clusterId)
-    .filter(({ metadata }) => !metadata.deletionTimestamp);
+  const [secret] = caches.controlPlaneSecrets(clusterId);
   return {
     ...(tenant === undefined
       ? {}
@@ -76,7 +74,7 @@ function authenticationFacts(caches: PeerCaches, clusterId: string): Authenticat
       : {
           secret: {
             namespace: secret.metadata.namespace ?? "",
-            remoteNamespace: secret.metadata.annotations?.["liqo.io/remote-tenant-namespace"],
+            remoteNamespace: secret.metadata.annotations?.[Annotation.remoteTenantNamespace],
             server: serverOf(secret.data?.[DataKey.kubeconfig]),
           },
         }),
@@ -96,18 +94,12 @@ function serverOf(kubeconfig: string | undefined): string | undefined {
 function offloadingFacts(caches: PeerCaches, clusterId: string): VirtualNodeFacts[] | undefined {
   const { offloading } = caches;
   if (offloading === undefined) return undefined;
-  const [shared] = offloading.shared.list();
-  const dedicated = offloading.dedicated.list();
+  const [virtualKubelet] = offloading.virtualKubelet.list();
   return caches.ofPeer(offloading.virtualNodes, clusterId).map((virtualNode) => {
     const { name } = virtualNode.metadata;
-    const own = dedicated.find(
-      ({ metadata }) =>
-        metadata.labels?.[Label.virtualNode] === name &&
-        metadata.namespace === virtualNode.metadata.namespace,
-    );
     return {
       name,
-      hosted: isHosted(virtualNode, own, shared),
+      hosted: isHosted(virtualNode, virtualKubelet),
       createNode: virtualNode.spec.createNode !== false,
       nodeReady:
         offloading.nodes
@@ -118,19 +110,10 @@ function offloadingFacts(caches: PeerCaches, clusterId: string): VirtualNodeFact
 }
 
 /**
- * Whether the process that hosts a virtual node is ready: all replicas of a Deployment of its own where there is one, else at least one
- * replica of the shared Deployment, since any of them takes over what another leaves. Where the process runs outside of the cluster there is
- * neither, and the VirtualNode's own condition counts.
+ * Whether the process that hosts a virtual node is ready: at least one replica of the Deployment that hosts all of them, since any of its
+ * replicas takes over what another leaves. Where that process runs outside of the cluster, the VirtualNode's own condition counts.
  */
-export function isHosted(
-  virtualNode: VirtualNode,
-  dedicated: Deployment | undefined,
-  shared: Deployment | undefined,
-): boolean {
-  if (dedicated !== undefined) {
-    const { replicas = 0, readyReplicas = 0 } = dedicated.status ?? {};
-    return replicas > 0 && readyReplicas === replicas;
-  }
-  if (shared !== undefined) return (shared.status?.readyReplicas ?? 0) > 0;
+export function isHosted(virtualNode: VirtualNode, virtualKubelet: Deployment | undefined): boolean {
+  if (virtualKubelet !== undefined) return (virtualKubelet.status?.readyReplicas ?? 0) > 0;
   return virtualNode.status?.conditions?.find(({ type }) => type === "VirtualKubelet")?.status === "Running";
 }

@@ -78,7 +78,7 @@ export const virtualKubeletLocalRules: PolicyRule[] = [
 export const authenticationRules: PolicyRule[] = [
   // Tenant namespaces have any name, so that no Role in a namespace can cover the secrets in them.
   rule("", ["secrets"], [...read, "create", "delete", "patch", "update"]),
-  rule("", ["namespaces"], [...read, "create"]),
+  rule("", ["namespaces"], read),
   rule("", ["nodes"], read),
   rule("storage.k8s.io", ["storageclasses"], read),
   rule("authentication.liqo.io", ["identities", "renews"], [...read, "create", "delete", "patch", "update"]),

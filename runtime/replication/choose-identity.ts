@@ -1,4 +1,4 @@
-import { Annotation, DataKey, Finalizer, Label, type Secret } from "../api";
+import { Annotation, DataKey, Finalizer, type Secret } from "../api";
 
 /** The control-plane Secrets of one peer, sorted by what they are good for. */
 export interface IdentityChoice {
@@ -51,6 +51,3 @@ function faultOf({ metadata, data }: Secret): string | undefined {
     return `data.${DataKey.kubeconfig} is missing; put a kubeconfig for the peer there`;
   return undefined;
 }
-
-/** Selects the Secrets that hold a control-plane identity. */
-export const controlPlaneSecretSelector = `${Label.identityType}=ControlPlane,${Label.remoteClusterID}`;

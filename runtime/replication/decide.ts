@@ -32,8 +32,9 @@ export function decide({ source, copy, peerDead, specSettled }: Observed): Decis
   if (source === undefined) return orphan(copy, peerDead);
   const held = source.metadata.finalizers?.includes(Finalizer.replicatedResource) === true;
   if (source.metadata.deletionTimestamp) {
-    if (peerDead || copy === undefined) return { ...nothing, removeFinalizer: held };
-    if (copy === "unknown") return { ...nothing, copy: "delete-unseen" };
+    if (peerDead || !held) return { ...nothing, removeFinalizer: held };
+    // A copy made a moment ago may not be in the cache, so its absence there proves nothing.
+    if (copy === undefined || copy === "unknown") return { ...nothing, copy: "delete-unseen" };
     return { ...nothing, copy: copy.metadata.deletionTimestamp ? "keep" : "delete" };
   }
   const live = { ...nothing, addFinalizer: !held };

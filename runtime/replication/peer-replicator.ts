@@ -6,6 +6,7 @@ import {
   InformerSet,
   isAlreadyExists,
   isForbidden,
+  isNotFound,
   type KubeClient,
   type Outcome,
   patchStatusIfChanged,
@@ -125,7 +126,7 @@ export class PeerReplicator {
     });
   }
 
-  /** Tells of copies, and once the peer has answered of all sources; until then sources are held and released without it. */
+  /** Tells of copies, and once the peer has answered of everything; until then sources are held and released without it. */
   private remoteSource(kind: Kind<Replicable>): Source {
     const informer = this.copiesOf(kind);
     const source = watches(informer, {
@@ -140,7 +141,10 @@ export class PeerReplicator {
         informer.whenSynced().then(
           () => {
             this.options.onPresenceChange();
-            for (const { metadata } of this.ownSources(kind)) enqueue(replicaKey(kind, metadata.name));
+            // Whatever was looked at before was looked at without the peer; copies without a source are orphans.
+            for (const { metadata } of [...this.ownSources(kind), ...informer.list()]) {
+              enqueue(replicaKey(kind, metadata.name));
+            }
           },
           () => undefined, // stopped before the peer ever answered
         );
@@ -165,7 +169,9 @@ export class PeerReplicator {
     if (decision.addFinalizer && source !== undefined) held = await this.hold(kind, source);
     const outcome = await this.settleCopy(key, kind, decision.copy, held, copy, run);
     if (decision.pullStatus && held !== undefined && copy !== undefined && copy !== "unknown") {
-      await patchStatusIfChanged(this.options.local, kind, held, copy.status ?? {}, { exact: [""] });
+      await unlessGone(
+        patchStatusIfChanged(this.options.local, kind, held, copy.status ?? {}, { exact: [""] }),
+      );
     }
     if ((decision.removeFinalizer || outcome === "gone") && held !== undefined)
       await this.release(kind, held);
@@ -251,8 +257,9 @@ export class PeerReplicator {
 
   private async deleteCopy(kind: Kind<Replicable>, copy: Replicable): Promise<Outcome | "gone"> {
     try {
-      await this.options.remote.delete(kind, copy.metadata, { uid: copy.metadata.uid });
-      return undefined; // the source may go when the watch has told that the copy is gone
+      const existed = await this.options.remote.delete(kind, copy.metadata, { uid: copy.metadata.uid });
+      // The watch tells when it is gone; should that be down, asking again does.
+      return existed ? { requeueAfterMs: 1_000 } : "gone";
     } catch (error) {
       // The peer has taken our rights: whatever is left there is its own to clean up.
       if (isForbidden(error)) return "gone";
@@ -360,16 +367,27 @@ export async function releaseSource(
 ): Promise<void> {
   const finalizers = metadata.finalizers ?? [];
   if (!finalizers.includes(Finalizer.replicatedResource)) return;
-  await client.patch(
-    kind,
-    metadata,
-    {
-      metadata: {
-        uid: metadata.uid,
-        resourceVersion: metadata.resourceVersion,
-        finalizers: finalizers.filter((name) => name !== Finalizer.replicatedResource),
+  await unlessGone(
+    client.patch(
+      kind,
+      metadata,
+      {
+        metadata: {
+          uid: metadata.uid,
+          resourceVersion: metadata.resourceVersion,
+          finalizers: finalizers.filter((name) => name !== Finalizer.replicatedResource),
+        },
       },
-    },
-    { type: "merge" },
+      { type: "merge" },
+    ),
   );
+}
+
+/** A write to an object that has gone meanwhile is no longer wanted. */
+async function unlessGone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }

@@ -23,7 +23,7 @@ import {
   watches,
 } from "../kube";
 import { isSource } from "../plan/replication";
-import { chooseIdentity, controlPlaneSecretSelector } from "./choose-identity";
+import { chooseIdentity } from "./choose-identity";
 import type { Replicable } from "./copy";
 import { PeerReplicator, releaseSource } from "./peer-replicator";
 import { replicatedKinds } from "./replicated-kinds";
@@ -63,8 +63,9 @@ class Replication {
     private readonly options: ReplicationOptions,
   ) {
     const { informers } = runtime;
-    this.secrets = informers.informer(Secret, { labelSelector: controlPlaneSecretSelector });
-    this.secrets.addIndex(peer, labelOf(Label.remoteClusterID));
+    // Shared with the other controllers; the index holds the control planes' alone.
+    this.secrets = informers.informer(Secret, { labelSelector: Label.remoteClusterID });
+    this.secrets.addIndex(peer, controlPlanesPeer);
     this.foreignClusters = informers.informer(ForeignCluster);
     this.foreignClusters.addIndex(peer, ({ spec }) => [spec.clusterID]);
     this.sources = new Map(replicatedKinds.map((kind) => [kind.plural, informers.informer(kind)]));
@@ -76,7 +77,7 @@ class Replication {
       {
         name: "secret_crdreplicator",
         sources: [
-          watches(this.secrets, { keys: labelOf(Label.remoteClusterID) }),
+          watches(this.secrets, { keys: controlPlanesPeer }),
           watches(this.foreignClusters, {
             keys: ({ spec }) => [spec.clusterID],
             when: (event) => event.type !== "updated" || isDead(event.before) !== isDead(event.object),
@@ -266,6 +267,12 @@ function fingerprintOf(secret: Secret, remoteNamespace: string): string {
   const hash = createHash("sha256").update(`${secret.metadata.namespace}\n${remoteNamespace}`);
   for (const key of Object.values(DataKey)) hash.update(`\n${key}=${secret.data?.[key] ?? ""}`);
   return hash.digest("hex");
+}
+
+/** The peer of a Secret that holds a control-plane identity. */
+function controlPlanesPeer(secret: Secret): string[] {
+  const type = secret.metadata.labels?.[Label.identityType];
+  return type === "ControlPlane" ? labelOf(Label.remoteClusterID)(secret) : [];
 }
 
 function labelOf(label: string): (object: KubeObject) => string[] {

@@ -25,7 +25,6 @@ import { issuance, issuanceName } from "./issuance";
 export interface X509ProviderDependencies {
   client: KubeClient;
   clock: Clock;
-  /** CertificateSigningRequests labelled `liqo.io/remote-tenant-csr`. */
   requests: Informer<CertificateSigningRequest>;
   /** Secrets labelled `liqo.io/remote-cluster-id`, the issued certificates among them. */
   secrets: Informer<Secret>;

@@ -79,9 +79,9 @@ describe("what one name of a replicated kind needs", () => {
       {},
     ],
     [
-      "a deleted source may go when its copy is gone",
+      "a deleted source whose copy is not seen asks for it before it may go",
       { source: object({}, { ...held, ...going }) },
-      { removeFinalizer: true },
+      { copy: "delete-unseen" },
     ],
     [
       "a deleted source of a peer that is not listed asks for its copy",
