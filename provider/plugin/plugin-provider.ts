@@ -34,8 +34,10 @@ export class PluginProvider implements pulumi.provider.Provider {
 
   check(urn: string, _olds: Properties, news: Properties): Promise<pulumi.provider.CheckResult> {
     const { values, secret } = unwrapSecrets(news);
-    const { inputs, failures } = functionsOf(urn).check({}, values);
-    return Promise.resolve({ inputs: wrapSecrets(inputs, secret), failures });
+    const functions = functionsOf(urn);
+    const { inputs, failures } = functions.check({}, values);
+    const marked = new Set([...secret, ...functions.definition.secretInputs]);
+    return Promise.resolve({ inputs: wrapSecrets(inputs, marked), failures });
   }
 
   diff(id: string, urn: string, olds: Properties, news: Properties): Promise<pulumi.provider.DiffResult> {

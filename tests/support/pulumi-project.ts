@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   fullyQualifiedStackName,
   LocalWorkspace,
+  type ProjectSettings,
   type PulumiFn,
   type Stack,
 } from "@pulumi/pulumi/automation";
@@ -17,13 +18,16 @@ import { packageRoot } from "../../runtime/api/package-root";
 export interface PulumiProject {
   readonly folder: string;
   /** A stack of an inline program; the same name gives the same stack. */
-  stack(name: string, program: PulumiFn): Promise<Stack>;
+  stack(name: string, program: PulumiFn, settings?: MoreSettings): Promise<Stack>;
   /** A stack of the program in the project's folder, made of these files beside Pulumi.yaml; run by the language host. */
   folderStack(name: string, files: Readonly<Record<string, string>>): Promise<Stack>;
   /** What the backend holds of a stack, as it is in the file. */
   stateFile(name: string): string;
   remove(): void;
 }
+
+/** Fields of Pulumi.yaml beside those that every project of the tests has; the SDK's type knows nothing of `plugins`. */
+type MoreSettings = Partial<ProjectSettings> & { plugins?: { providers: { name: string; path: string }[] } };
 
 const passphrase = "only for tests";
 
@@ -48,11 +52,15 @@ export async function pulumiProject(
   const workspace = await workspaceOptions(engine);
   return {
     folder,
-    stack: (stackName, program) =>
+    stack: (stackName, program, settings) =>
       LocalWorkspace.createOrSelectStack(
         { stackName: fullyQualifiedStackName("organization", name, stackName), projectName: name, program },
         // Without `main`, dynamic resources would look for packages from the present folder of this process.
-        { ...workspace, workDir: folder, projectSettings: { name, runtime: "nodejs", main: folder } },
+        {
+          ...workspace,
+          workDir: folder,
+          projectSettings: { name, runtime: "nodejs", main: folder, ...settings },
+        },
       ),
     folderStack(stackName, files) {
       writeFileSync(join(folder, "Pulumi.yaml"), `name: ${name}\nruntime: nodejs\n`);

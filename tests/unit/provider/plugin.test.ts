@@ -113,7 +113,14 @@ describe("the plugin", () => {
       it(`${key} from ${JSON.stringify(olds)} to ${JSON.stringify(news)}`, async () => {
         const dynamic = dynamicResourceOf(key);
         const checked = await dynamic.check(olds, { ...news });
-        assert.deepEqual(await plugin.check(urn(key), olds, { ...news }), checked);
+        const answer = await plugin.check(urn(key), olds, { ...news });
+        const { values, secret: marked } = unwrapSecrets(answer.inputs as Record<string, unknown>);
+        assert.deepEqual({ inputs: values, failures: answer.failures }, checked);
+        const secretInputs: readonly string[] = resources[key].definition.secretInputs;
+        assert.deepEqual(
+          [...marked],
+          secretInputs.filter((name) => name in checked.inputs),
+        );
         assert.deepEqual(await plugin.diff("id", urn(key), olds, news), await dynamic.diff("id", olds, news));
         const wrapped = Object.fromEntries(
           Object.entries(news).map(([name, value]) => [name, secret(value)]),
