@@ -84,7 +84,8 @@ export class ProviderAccess {
   }
 
   private use(text: string): void {
-    const options = { source: this.source, userAgent: "liqo-virtual-kubelet" };
+    // The Secret may be anybody's: its kubeconfig runs no program here and reads no file.
+    const options = { source: this.source, userAgent: "liqo-virtual-kubelet", selfContained: true };
     const next = KubeClient.fromKubeconfig(text, options);
     if (this.client !== undefined && this.client.server === next.server) {
       next.close();
