@@ -3,15 +3,19 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 const RESULTS = ["success", "requeue", "error", "terminal"] as const;
 export type ReconcileResult = (typeof RESULTS)[number];
 
-/** What is counted of each controller; all of it stands at zero from the start. */
+/**
+ * What is counted of each controller; all of it stands at zero from the start. Controllers of one name, such as one for each peer, are counted
+ * together.
+ */
 export class ControllerMetrics {
   private readonly runs: Counter;
   private readonly seconds: Histogram;
+  private readonly depths: Depths;
 
   constructor(
     metrics: Registry,
     private readonly controller: string,
-    depth: () => number,
+    private readonly depth: () => number,
   ) {
     this.runs = once(
       metrics,
@@ -36,9 +40,20 @@ export class ControllerMetrics {
           registers: [metrics],
         }),
     );
-    depths(metrics).set(controller, depth);
+    this.depths = depths(metrics);
+    const namesakes = this.depths.get(controller);
+    if (namesakes !== undefined) {
+      namesakes.add(depth);
+      return;
+    }
+    this.depths.set(controller, new Set([depth]));
     for (const result of RESULTS) this.runs.inc({ controller, result }, 0);
     this.seconds.zero({ controller });
+  }
+
+  /** The controller has stopped: what waits in its queue is nobody's any more. */
+  end(): void {
+    this.depths.get(this.controller)?.delete(this.depth);
   }
 
   record(result: ReconcileResult, ms: number): void {
@@ -47,13 +62,16 @@ export class ControllerMetrics {
   }
 }
 
-const depthsOf = new WeakMap<Registry, Map<string, () => number>>();
+/** By the name of controllers. */
+type Depths = Map<string, Set<() => number>>;
+
+const depthsOf = new WeakMap<Registry, Depths>();
 
 /** Depths are read when somebody asks for the metrics. */
-function depths(metrics: Registry): Map<string, () => number> {
+function depths(metrics: Registry): Depths {
   let known = depthsOf.get(metrics);
   if (known !== undefined) return known;
-  const all = new Map<string, () => number>();
+  const all: Depths = new Map();
   known = all;
   depthsOf.set(metrics, all);
   new Gauge({
@@ -62,7 +80,11 @@ function depths(metrics: Registry): Map<string, () => number> {
     labelNames: ["controller"],
     registers: [metrics],
     collect() {
-      for (const [controller, depth] of all) this.set({ controller }, depth());
+      for (const [controller, namesakes] of all) {
+        let sum = 0;
+        for (const depth of namesakes) sum += depth();
+        this.set({ controller }, sum);
+      }
     },
   });
   return known;

@@ -111,6 +111,7 @@ class RunningController implements Controller {
     this.stopping.abort();
     for (const end of this.endSources.splice(0)) end();
     this.queue.close();
+    this.metrics.end();
     await Promise.all(this.running);
   }
 
