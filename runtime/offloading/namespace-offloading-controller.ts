@@ -6,7 +6,6 @@ import {
   type KubeObject,
   Label,
   LabelValue,
-  Name,
   Namespace,
   NamespaceMap,
   NamespaceOffloading,
@@ -14,11 +13,9 @@ import {
 import {
   type Controller,
   exceptStatus,
-  type Informer,
   isNotFound,
   patchStatusIfChanged,
   runController,
-  type Source,
   type SourceEvent,
   Terminal,
   timestamp,
@@ -27,6 +24,7 @@ import {
 import { labelsWithoutNode, type SelectableVirtualNode } from "./cluster-selection";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
+import { keyIn, mappingChanges } from "./mapping-changes";
 import { type MappingEdit, planMapping, planRemoval } from "./namespace-offloading-plan";
 import {
   offloadingPhase,
@@ -276,41 +274,6 @@ function throwFailures(offloading: NamespaceOffloading, failures: readonly unkno
 
 function namespaceOf({ metadata }: NamespaceOffloading): string {
   return metadata.namespace ?? "";
-}
-
-function keyIn(namespace: string): string {
-  return `${namespace}/${Name.namespaceOffloading}`;
-}
-
-/** The namespaces whose entry in a map of ours changed; all of them when a map comes or goes, since it may concern any. */
-function mappingChanges(maps: Informer<NamespaceMap>, everyOffloading: () => string[]): Source {
-  return {
-    whenSynced: () => maps.whenSynced(),
-    start: (enqueue) => {
-      const all = (map: NamespaceMap) => {
-        if (clusterOfSource(map) !== undefined) everyOffloading().forEach(enqueue);
-      };
-      return maps.on({
-        added: all,
-        deleted: all,
-        updated: (before, after) => {
-          if (clusterOfSource(after) === undefined) return;
-          if (isDeleting(before) !== isDeleting(after)) return all(after);
-          for (const namespace of changedNamespaces(before, after)) enqueue(keyIn(namespace));
-        },
-      });
-    },
-  };
-}
-
-function changedNamespaces(before: NamespaceMap, after: NamespaceMap): string[] {
-  const entry = ({ spec, status }: NamespaceMap, namespace: string) =>
-    JSON.stringify([spec.desiredMapping?.[namespace], status?.currentMapping?.[namespace]]);
-  const names = [before, after].flatMap(({ spec, status }) => [
-    ...Object.keys(spec.desiredMapping ?? {}),
-    ...Object.keys(status?.currentMapping ?? {}),
-  ]);
-  return [...new Set(names)].filter((namespace) => entry(before, namespace) !== entry(after, namespace));
 }
 
 function labelsChanged<T extends KubeObject>(event: SourceEvent<T>): boolean {

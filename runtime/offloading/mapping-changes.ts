@@ -1,0 +1,40 @@
+import { Name, type NamespaceMap } from "../api";
+import type { Informer, Source } from "../kube";
+import { isDeleting } from "./finalizers";
+import { clusterOfSource } from "./shared-caches";
+
+/** The namespaces whose entry in a map of ours changed; all of them when a map comes or goes, since it may concern any. */
+export function mappingChanges(maps: Informer<NamespaceMap>, everyOffloading: () => string[]): Source {
+  return {
+    whenSynced: () => maps.whenSynced(),
+    start: (enqueue) => {
+      const all = (map: NamespaceMap) => {
+        if (clusterOfSource(map) !== undefined) everyOffloading().forEach(enqueue);
+      };
+      return maps.on({
+        added: all,
+        deleted: all,
+        updated: (before, after) => {
+          if (clusterOfSource(after) === undefined) return;
+          if (isDeleting(before) !== isDeleting(after)) return all(after);
+          for (const namespace of changedNamespaces(before, after)) enqueue(keyIn(namespace));
+        },
+      });
+    },
+  };
+}
+
+function changedNamespaces(before: NamespaceMap, after: NamespaceMap): string[] {
+  const entry = ({ spec, status }: NamespaceMap, namespace: string) =>
+    JSON.stringify([spec.desiredMapping?.[namespace], status?.currentMapping?.[namespace]]);
+  const names = [before, after].flatMap(({ spec, status }) => [
+    ...Object.keys(spec.desiredMapping ?? {}),
+    ...Object.keys(status?.currentMapping ?? {}),
+  ]);
+  return [...new Set(names)].filter((namespace) => entry(before, namespace) !== entry(after, namespace));
+}
+
+/** Key of the NamespaceOffloading of a namespace. */
+export function keyIn(namespace: string): string {
+  return `${namespace}/${Name.namespaceOffloading}`;
+}
