@@ -1,5 +1,5 @@
 import { KubeClient } from "../runtime/kube";
-import type { ProviderContext } from "./resource-definition";
+import { deleteUnreachableVariable, type ProviderContext } from "./resource-definition";
 
 /**
  * The context in which resource functions run for the engine. Progress goes to the standard output, which the engine shows as lines of the
@@ -12,6 +12,7 @@ export function engineContext(
   return {
     now: () => Date.now(),
     signal,
+    deleteUnreachable: process.env[deleteUnreachableVariable] === "true",
     progress: (line) => console.log(`${type}: ${line}`),
     connect: ({ kubeconfig, context }) =>
       KubeClient.fromKubeconfig(kubeconfig, { ...(context !== undefined && { context }) }),

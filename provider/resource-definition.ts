@@ -9,12 +9,17 @@ export interface ClusterAccess {
   context?: string | undefined;
 }
 
+/** The Kubernetes provider's switch, with the same meaning here. */
+export const deleteUnreachableVariable = "PULUMI_K8S_DELETE_UNREACHABLE";
+
 /** What resource functions may use besides their arguments. */
 export interface ProviderContext {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Ends what is under way. */
   signal: AbortSignal;
+  /** Whether what is in a cluster that cannot be reached may be forgotten when it is to be deleted. */
+  deleteUnreachable: boolean;
   /** One line for the person who waits. */
   progress(line: string): void;
   /** A client for a cluster. Making one sends nothing. */

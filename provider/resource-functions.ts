@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { z } from "zod";
 
+import { ConnectionError, DeadlineError } from "../runtime/kube";
 import { checkInputs, type CheckedInputs } from "./input-check";
 import {
+  deleteUnreachableVariable,
   PartialFailure,
   type ProviderContext,
   type ResourceDefinition,
@@ -121,9 +123,32 @@ export function resourceFunctions<Inputs extends z.ZodObject, Computed extends z
       return outputs(inputs, await completely(inputs, () => definition.update(id, known, inputs, context)));
     },
     async delete(id, state, context) {
-      await definition.delete?.(id, parseState(state), context);
+      try {
+        await definition.delete?.(id, parseState(state), context);
+      } catch (error) {
+        forgetIfUnreachable(error, context);
+      }
     },
   };
+}
+
+/**
+ * A resource in a cluster that cannot be reached goes from the state alone when the user said so, with the same switch as for the objects
+ * of the Kubernetes provider.
+ */
+function forgetIfUnreachable(error: unknown, context: ProviderContext): void {
+  if (!isUnreachable(error)) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  if (!context.deleteUnreachable) {
+    const wayOut = `if the cluster is gone for good, set ${deleteUnreachableVariable}=true to forget what was in it`;
+    throw new Error(`${reason}; ${wayOut}`, { cause: error });
+  }
+  context.progress(`forgotten, because its cluster cannot be reached: ${reason}`);
+}
+
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof DeadlineError) return true;
+  return error instanceof Error && isUnreachable(error.cause);
 }
 
 /** Adds the inputs to what a partial failure records, so that the next run and a destroy find them. */

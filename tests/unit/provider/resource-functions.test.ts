@@ -5,12 +5,14 @@ import { z } from "zod";
 import { resources, type ResourceKey } from "../../../provider";
 import { dynamicResource } from "../../../provider/dynamic-resource";
 import { PartialFailure, type ProviderContext } from "../../../provider/resource-definition";
+import { ConnectionError } from "../../../runtime/kube";
 import { InitFailed, resourceFunctions } from "../../../provider/resource-functions";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const context: ProviderContext = {
   now: () => 0,
   signal: new AbortController().signal,
+  deleteUnreachable: false,
   progress: () => undefined,
   connect: () => assert.fail("these functions ask no cluster"),
 };
@@ -129,6 +131,61 @@ describe("resource functions", () => {
       address: "10.0.0.1",
     });
     await pool.delete("a", state, context);
+  });
+
+  describe("delete in a cluster that cannot be reached", () => {
+    const unreachable = () => {
+      throw new Error("look for peerings", { cause: new ConnectionError("milan: connection refused", true) });
+    };
+    const functions = resourceFunctions({
+      ...pool.definition,
+      inputs: z.object({}),
+      computed: z.object({}),
+      secretInputs: [],
+      replaceOn: [],
+      create: unreachable,
+      read: unreachable,
+      update: unreachable,
+      delete: unreachable,
+    });
+
+    it("fails and names the way out", async () => {
+      await assert.rejects(
+        functions.delete("a", {}, context),
+        /look for peerings; if the cluster is gone for good, set PULUMI_K8S_DELETE_UNREACHABLE=true/,
+      );
+    });
+
+    it("forgets the resource when told to, and says so", async () => {
+      const said: string[] = [];
+      await functions.delete(
+        "a",
+        {},
+        { ...context, deleteUnreachable: true, progress: (line) => said.push(line) },
+      );
+      assert.deepEqual(said, ["forgotten, because its cluster cannot be reached: look for peerings"]);
+    });
+
+    it("forgets nothing for other errors", async () => {
+      const refused = {
+        ...pool.definition,
+        inputs: z.object({}),
+        computed: z.object({}),
+        secretInputs: [],
+        replaceOn: [],
+      };
+      const inUse = resourceFunctions({
+        ...refused,
+        create: unreachable,
+        read: unreachable,
+        update: unreachable,
+        delete: () => Promise.reject(new Error("still in use")),
+      });
+      await assert.rejects(
+        inUse.delete("a", {}, { ...context, deleteUnreachable: true }),
+        /^Error: still in use$/,
+      );
+    });
   });
 
   it("a partial failure records the inputs and what there is; update finishes it", async () => {
