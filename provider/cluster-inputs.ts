@@ -1,4 +1,3 @@
-import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
 import type { KubeClient } from "../runtime/kube";
@@ -13,18 +12,6 @@ export const clusterInputs = {
     .describe("Text of the kubeconfig of the cluster to look into."),
   context: z.string().min(1).optional().describe("Context of the kubeconfig; the current one by default."),
 };
-
-export interface ClusterArgs {
-  /** Text of the kubeconfig of the cluster to look into; kept as a secret. */
-  kubeconfig: pulumi.Input<string>;
-  /** Context of the kubeconfig; the current one by default. */
-  context?: pulumi.Input<string>;
-}
-
-/** The same arguments with the kubeconfig as a secret, whatever it came as. */
-export function withSecretKubeconfig<Args extends ClusterArgs>(args: Args): Args {
-  return { ...args, kubeconfig: pulumi.secret(args.kubeconfig) };
-}
 
 /** How long to wait: seconds, with a default. */
 export function timeoutInput(defaultSeconds: number) {

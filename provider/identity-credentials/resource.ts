@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 
 import type { AuthParams } from "../../runtime/api";
-import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
+import { withSecretKubeconfig, type ClusterArgs } from "../cluster-args";
 import { LiqoResource } from "../liqo-resource";
 
 export interface IdentityCredentialsArgs extends ClusterArgs {

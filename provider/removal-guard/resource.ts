@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 
-import { withSecretKubeconfig, type ClusterArgs } from "../cluster-inputs";
+import { withSecretKubeconfig, type ClusterArgs } from "../cluster-args";
 import { LiqoResource } from "../liqo-resource";
 
 export interface RemovalGuardArgs extends ClusterArgs {
