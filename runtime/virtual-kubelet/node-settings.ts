@@ -77,12 +77,19 @@ function flagsOf({ spec }: VirtualNode, defaults: NodeFlags): NodeFlags {
       const line = splitCommandLine(["virtual-kubelet", argument]);
       const [name] = line.flags.keys();
       const key = keys.get(name ?? "");
-      if (key !== undefined) Object.assign(flags, { [key]: readFlags(line, nodeFlags)[key] });
+      if (key === undefined) continue;
+      const given = readFlags(line, nodeFlags)[key];
+      Object.assign(flags, { [key]: typeof given === "number" ? workers(given, defaults[key]) : given });
     } catch {
       // an argument of upstream's that means nothing here, or a value that is none
     }
   }
   return flags;
+}
+
+/** Upstream's templates give numbers that suit its rate limit; what they can say here is no more than on or off. */
+function workers(given: number, ours: unknown): number {
+  return given === 0 || typeof ours !== "number" ? given : Math.max(given, ours);
 }
 
 const keys = new Map(

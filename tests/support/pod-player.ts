@@ -46,7 +46,9 @@ export class PodPlayer {
   /** Reports a status of a pod, as a kubelet does. */
   async report(pod: Pod, { phase, restartCount = 0 }: PlayedStatus): Promise<void> {
     const uid = pod.metadata.uid ?? "";
-    const ip = this.addresses.get(uid) ?? `10.201.0.${this.addresses.size + 1}`;
+    const ip =
+      this.addresses.get(uid) ??
+      `10.201.${(this.addresses.size + 1) >> 8}.${(this.addresses.size + 1) & 255}`;
     this.addresses.set(uid, ip);
     const ready = phase === "Running" ? "True" : "False";
     const state =

@@ -1,4 +1,4 @@
-import type { Configuration, ForeignCluster, VirtualNode } from "../../api";
+import type { VirtualNode } from "../../api";
 import { Label } from "../../api/keys";
 import { type Node, Pod } from "../../api/kubernetes";
 import {
@@ -11,20 +11,20 @@ import {
   type Source,
   watches,
 } from "../../kube";
-import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
 import { NodeLease } from "../node/node-lease";
+import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
 import { ProviderPing } from "../node/provider-ping";
-import { nodeSettings, type NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../node-settings";
 import type { Peer, PeerMember } from "../peer/peer";
-import { type PeerNetwork, peerNetwork } from "../peer/peer-network";
 import { projectLocalPod } from "../peer/projections";
 import type { ProviderAccess } from "../peer/provider-access";
-import { type ApiServerOffer, HOME_API_SERVER_HOST } from "../pods/api-server-support";
 import { PodReflector } from "../pods/pod-reflector";
 import { TokenReflector } from "../tokens/token-reflector";
+import { NodeSurroundings } from "./node-surroundings";
 import type { Services } from "./services";
 
-const DEFAULT_API_SERVER_PORT = "443";
+/** Reason of the event that tells why a virtual node is not kept alive. */
+const PROVIDER_UNREACHABLE = "ProviderUnreachable";
 
 /**
  * One virtual node, for as long as this process hosts it: its Node, its lease, its pods and their tokens. Nodes share nothing but watches: what one
@@ -41,18 +41,18 @@ export class HostedNode implements PeerMember {
   private readonly pods: Controller;
   private readonly tokens: Controller;
   private readonly node: Controller;
-  private readonly lastSettings: { of: VirtualNode; settings: NodeSettings };
-  private lastNetwork:
-    { of: [ForeignCluster | undefined, Configuration | undefined]; network: PeerNetwork } | undefined;
+  private readonly surroundings: NodeSurroundings;
+  /** What pods depend on, as it was when they were last looked at for its sake. */
+  private seen: { settings: string; translate: unknown } | undefined;
 
   constructor(
     private readonly services: Services,
-    private readonly virtualNode: VirtualNode,
+    virtualNode: VirtualNode,
     term: AbortSignal,
   ) {
     const { context, flags, peers } = services;
-    const settings = nodeSettings(virtualNode, flags);
-    this.lastSettings = { of: virtualNode, settings };
+    this.surroundings = new NodeSurroundings(services, virtualNode);
+    const settings = this.surroundings.settings();
     this.nodeName = settings.name;
     this.secretName = settings.kubeconfigSecret;
     this.peer = peers.take({ namespace: settings.namespace, clusterId: settings.clusterId });
@@ -66,12 +66,13 @@ export class HostedNode implements PeerMember {
     const scoped: ControllerContext = { ...context, log, signal: term };
     this.ping = new ProviderPing({
       access: this.access,
-      foreignCluster: () => this.foreignCluster(),
+      foreignCluster: () => this.surroundings.foreignCluster(),
       clock: context.clock,
       log,
       intervalMs: flags.nodePingInterval,
       timeoutMs: flags.nodePingTimeout,
       onChange: () => this.node.enqueue(this.nodeName),
+      onFailure: (problem) => context.events.warning(virtualNode, PROVIDER_UNREACHABLE, problem),
     });
     this.nodeWriter = new NodeWriter(context.client, context.clock);
     this.node = this.runNode(scoped);
@@ -99,14 +100,7 @@ export class HostedNode implements PeerMember {
   }
 
   settings(): NodeSettings {
-    const { virtualNodes } = this.services.caches;
-    const { name, namespace } = this.virtualNode.metadata;
-    const present = virtualNodes.get(name, namespace);
-    if (present !== undefined && present !== this.lastSettings.of) {
-      this.lastSettings.of = present;
-      this.lastSettings.settings = nodeSettings(present, this.services.flags);
-    }
-    return this.lastSettings.settings;
+    return this.surroundings.settings();
   }
 
   localPod(key: string): Pod | undefined {
@@ -162,8 +156,8 @@ export class HostedNode implements PeerMember {
       surroundings: () => ({
         settings: this.settings(),
         nodeIp: flags.nodeIp,
-        translateIp: this.network().translate,
-        apiServer: () => this.apiServer(),
+        translateIp: this.surroundings.network().translate,
+        apiServer: () => this.surroundings.apiServer(),
       }),
       report: reports.of("Pod", this.peer.identity.clusterId, () => this.nodeName),
       clock: context.clock,
@@ -171,7 +165,7 @@ export class HostedNode implements PeerMember {
     return runController(
       {
         name: "pod-reflection",
-        workers: concurrency(this.settings().flags.podReflectionWorkers, flags.podReflectionWorkers),
+        workers: this.settings().flags.podReflectionWorkers,
         sources: [watches(this.localPods)],
         reconcile: (key) => reflector.reconcile(key),
       },
@@ -180,7 +174,7 @@ export class HostedNode implements PeerMember {
   }
 
   private runTokens(context: ControllerContext): Controller {
-    const { flags, reports } = this.services;
+    const { reports } = this.services;
     const reflector = new TokenReflector({
       nodeName: this.nodeName,
       localPods: this.localPods,
@@ -194,10 +188,7 @@ export class HostedNode implements PeerMember {
     return runController(
       {
         name: "token-reflection",
-        workers: concurrency(
-          this.settings().flags.serviceaccountReflectionWorkers,
-          flags.serviceaccountReflectionWorkers,
-        ),
+        workers: this.settings().flags.serviceaccountReflectionWorkers,
         sources: [watches(this.localPods, { when: ({ type }) => type !== "updated" })],
         reconcile: (key) => reflector.reconcile(key),
       },
@@ -238,14 +229,13 @@ export class HostedNode implements PeerMember {
   private async writeNode(): Promise<boolean> {
     const { caches, flags, kubeletPort, kubeletVersion } = this.services;
     const settings = this.settings();
-    const { name, namespace } = this.virtualNode.metadata;
-    const virtualNode = caches.virtualNodes.get(name, namespace);
+    const virtualNode = this.surroundings.virtualNode();
     const observed = caches.nodes.get(this.nodeName);
     const leaving = virtualNode === undefined || virtualNode.metadata.deletionTimestamp != null;
     if (!settings.createNode || (observed === undefined && leaving)) return false;
     // While the provider is away the Node must be seen to grow old.
     if (!this.ping.reachable) return false;
-    const network = this.network();
+    const network = this.surroundings.network();
     await this.nodeWriter.write(observed, {
       settings,
       networkReady: settings.checkNetwork && network.enabled ? network.ready : undefined,
@@ -258,13 +248,13 @@ export class HostedNode implements PeerMember {
 
   /** What pods show depends on the settings and on the network; when those change, all of them are looked at. */
   private followSurroundings(): void {
-    const seen = JSON.stringify([this.settings().notReflected, this.settings().flags.disableIpReflection]);
-    const { translate } = this.network();
-    if (this.surroundings?.seen === seen && this.surroundings.translate === translate) return;
-    if (this.surroundings !== undefined) this.enqueueAll();
-    this.surroundings = { seen, translate };
+    const { notReflected, flags } = this.settings();
+    const settings = JSON.stringify([notReflected, flags.disableIpReflection]);
+    const { translate } = this.surroundings.network();
+    if (this.seen?.settings === settings && this.seen.translate === translate) return;
+    if (this.seen !== undefined) this.enqueueAll();
+    this.seen = { settings, translate };
   }
-  private surroundings: { seen: string; translate: PeerNetwork["translate"] } | undefined;
 
   private async keepLease(term: AbortSignal): Promise<void> {
     const { context, flags, caches } = this.services;
@@ -286,59 +276,4 @@ export class HostedNode implements PeerMember {
       this.services.context.log.warn("node lease not renewed", { virtualNode: this.nodeName, error });
     }
   }
-
-  private foreignCluster(): ForeignCluster | undefined {
-    const { clusterId } = this.peer.identity;
-    return this.services.caches.foreignClusters.list().find(({ spec }) => spec.clusterID === clusterId);
-  }
-
-  private network(): PeerNetwork {
-    const { clusterId, namespace } = this.peer.identity;
-    const foreignCluster = this.foreignCluster();
-    const configuration = this.services.caches.configurations
-      .list()
-      .find(
-        ({ metadata }) =>
-          metadata.namespace === namespace && metadata.labels?.[Label.remoteClusterID] === clusterId,
-      );
-    const before = this.lastNetwork;
-    if (before?.of[0] === foreignCluster && before?.of[1] === configuration && before !== undefined) {
-      return before.network;
-    }
-    let network = peerNetwork(foreignCluster, configuration);
-    // The same ranges give the same function, so that nobody takes them for others.
-    if (before?.of[1] === configuration && before?.network.enabled === network.enabled) {
-      network = { ...network, translate: before.network.translate };
-    }
-    this.lastNetwork = { of: [foreignCluster, configuration], network };
-    return network;
-  }
-
-  private apiServer(): ApiServerOffer {
-    const { flags } = this.settings();
-    if (!flags.enableApiserverSupport) return "disabled";
-    if (flags.homeApiServerHost !== "" && flags.homeApiServerPort !== "") {
-      return { host: flags.homeApiServerHost, port: flags.homeApiServerPort, addresses: [] };
-    }
-    const port = process.env.KUBERNETES_SERVICE_PORT ?? DEFAULT_API_SERVER_PORT;
-    return { host: HOME_API_SERVER_HOST, port, addresses: this.apiServerAddresses() };
-  }
-
-  private apiServerAddresses(): string[] {
-    if (!this.network().remapped) return [];
-    const addresses = this.services.caches.apiServerIps
-      .list()
-      .flatMap(({ status }) => (status?.ip === undefined ? [] : [status.ip]))
-      .sort();
-    if (addresses.length > 0) return addresses;
-    throw new Error(
-      "no IP mapping found for the remote cluster API server; " +
-        `there must be an IP labelled ${Label.ipType}=api-server, with a status, in the Liqo namespace`,
-    );
-  }
-}
-
-/** Upstream's templates give a number that suits its rate limit; what they can say here is no more than on or off. */
-function concurrency(asked: number, ours: number): number {
-  return asked === 0 ? 0 : Math.max(asked, ours);
 }

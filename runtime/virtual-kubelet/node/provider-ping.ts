@@ -11,6 +11,8 @@ interface Parts {
   intervalMs: number;
   timeoutMs: number;
   onChange: () => void;
+  /** Told of each failure but the first, which a start may bring about. */
+  onFailure: (problem: string) => void;
 }
 
 /**
@@ -20,6 +22,8 @@ interface Parts {
 export class ProviderPing {
   /** Why the provider is not reachable; undefined while it is. */
   problem: string | undefined = "not asked yet";
+
+  private failures = 0;
 
   constructor(private readonly parts: Parts) {}
 
@@ -44,6 +48,8 @@ export class ProviderPing {
   private judge(problem: string | undefined): void {
     const before = this.problem;
     this.problem = problem;
+    this.failures = problem === undefined ? 0 : this.failures + 1;
+    if (problem !== undefined && this.failures > 1) this.parts.onFailure(problem);
     if ((before === undefined) === (problem === undefined)) return;
     if (problem === undefined) this.parts.log.info("provider is reachable");
     else this.parts.log.warn("provider is not reachable", { problem });

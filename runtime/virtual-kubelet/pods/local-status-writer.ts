@@ -8,10 +8,14 @@ import { statusPatch } from "./status-patch";
 import { isUrgent } from "./status-urgency";
 
 /** How long a change of status that nobody waits for may be held back for what follows it, in milliseconds. */
-const HOLD_MS = 2_000;
+const HOLD_MS = 5_000;
+/** When many pods start at once each of them takes longer, so it is held back longer by this for each that is held. */
+const HOLD_PER_POD_MS = 20;
 
 /** Writes the status of local pods, as seldom as it can be done. */
 export class LocalStatusWriter {
+  private held = 0;
+
   constructor(
     private readonly client: KubeClient,
     private readonly clock: Clock,
@@ -31,12 +35,11 @@ export class LocalStatusWriter {
     const status = statusPatch(current, desired);
     const label = takeOver && !stale && labels?.[Label.shadowPod] !== LabelValue.true;
     if (status === undefined && !label) {
-      delete memory.heldSince;
+      this.forget(memory);
       return;
     }
     if (!isUrgent(current, desired)) {
-      memory.heldSince ??= this.clock.monotonic();
-      const left = memory.heldSince + HOLD_MS - this.clock.monotonic();
+      const left = this.hold(memory);
       if (left > 0) return { requeueAfterMs: left };
     }
     const body = {
@@ -44,7 +47,24 @@ export class LocalStatusWriter {
       ...(status === undefined ? {} : { status }),
     };
     await this.client.patch(Pod, { name, namespace }, body, { type: "strategic", subresource: "status" });
-    delete memory.heldSince;
+    this.forget(memory);
     memory.written = { version: resourceVersion, status: desired };
+  }
+
+  /** Nothing is held back for a pod any more, because it was written, or because it is gone. */
+  forget(memory: PodMemory): void {
+    if (memory.heldSince === undefined) return;
+    delete memory.heldSince;
+    this.held -= 1;
+  }
+
+  /** @returns how much longer, in milliseconds */
+  private hold(memory: PodMemory): number {
+    const now = this.clock.monotonic();
+    if (memory.heldSince === undefined) {
+      memory.heldSince = now;
+      this.held += 1;
+    }
+    return memory.heldSince + HOLD_MS + this.held * HOLD_PER_POD_MS - now;
   }
 }

@@ -1,25 +1,8 @@
 import { ShadowPod } from "../../api";
 import { EventReason, Label, LabelValue } from "../../api/keys";
 import { Pod } from "../../api/kubernetes";
-import {
-  type Clock,
-  isAlreadyExists,
-  isConflict,
-  type Informer,
-  type KubeClient,
-  type Outcome,
-  refOfKey,
-} from "../../kube";
-import type { NodeSettings } from "../node-settings";
-import type { Peer } from "../peer/peer";
-import { isWhole } from "../peer/projections";
-import type { ProviderAccess } from "../peer/provider-access";
+import { type Informer, isConflict, type KubeClient, type Outcome, refOfKey } from "../../kube";
 import type { RemoteNamespace } from "../peer/remote-namespace";
-import { isReflected } from "../reflection/reflected-metadata";
-import type { ReflectionReport } from "../reflection/report";
-import { metadataPatch, sourceRecordOf } from "../reflection/source-record";
-import type { ApiServerOffer } from "./api-server-support";
-import type { IpTranslation } from "./ip-translation";
 import { LocalStatusWriter } from "./local-status-writer";
 import { localStatus } from "./local-status";
 import { decideNotOffloaded, decidePod, type PodDecision } from "./pod-decision";
@@ -27,41 +10,22 @@ import { viewOfLocal, viewOfRemote, viewOfShadow } from "./pod-facts";
 import { type PodMemory, UNSEEN_MS } from "./pod-memory";
 import { rejectedStatus, type Rejection } from "./rejection";
 import { rememberRestarts } from "./restart-offset";
-import { shadowPodMetadata } from "./shadow-pod-metadata";
-import { shadowPodSpec } from "./shadow-pod-spec";
+import { CONFLICT_RETRY_MS, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
 
-/** What the pods of a virtual node depend on besides themselves; read at each reconcile. */
-export interface PodSurroundings {
-  settings: NodeSettings;
-  nodeIp: string;
-  translateIp: IpTranslation;
-  /** @throws where the consumer's API server is to be offered and no address of it is known yet */
-  apiServer: () => ApiServerOffer;
-}
-
-interface Parts {
-  nodeName: string;
-  consumerId: string;
+interface Parts extends ShadowPodParts {
   /** Bound to the node. */
   localPods: Informer<Pod>;
-  localClient: KubeClient;
-  peer: Peer;
-  access: ProviderAccess;
-  surroundings: () => PodSurroundings;
-  report: ReflectionReport;
-  clock: Clock;
 }
-
-/** How soon a name that is taken at the provider is tried again. Its release is an event; this is for what went unseen. */
-const CONFLICT_RETRY_MS = 60_000;
 
 /** Brings the pods of one virtual node to its provider and their status back (offloading reference 11). */
 export class PodReflector {
   private readonly memories = new Map<string, PodMemory>();
   private readonly statuses: LocalStatusWriter;
+  private readonly shadows: ShadowPodWriter;
 
   constructor(private readonly parts: Parts) {
     this.statuses = new LocalStatusWriter(parts.localClient, parts.clock);
+    this.shadows = new ShadowPodWriter(parts);
   }
 
   /** @param key `namespace/name` of a local pod */
@@ -118,65 +82,14 @@ export class PodReflector {
       case "delete-local-pod":
         return await this.endLocal(pod.key, decision.uid, memory);
       case "create-shadow-pod":
-        return local && (await this.create(local, pod));
+        return (
+          local && (await this.shadows.create(local, { name, namespace: remote.remote }, memory, client))
+        );
       case "reflect":
         return local && (await this.reflect(local, pod, decision));
       case "finish":
         return local && (await this.reject(local, memory, decision.rejection, true));
     }
-  }
-
-  private async create(local: Pod, { client, remote, name, memory }: PodAtHand): Promise<Outcome> {
-    const { consumerId, report, access } = this.parts;
-    const { creator } = access;
-    const { settings, apiServer } = this.parts.surroundings();
-    const whole = await this.wholePod(local);
-    if (whole === undefined) return;
-    try {
-      const metadata = this.desiredMetadata(local, settings);
-      const created = await client.create(ShadowPod, {
-        apiVersion: ShadowPod.apiVersion,
-        kind: ShadowPod.kind,
-        metadata: {
-          name,
-          namespace: remote.remote,
-          annotations: metadata.annotations,
-          labels: { ...metadata.labels, ...(creator === undefined ? {} : { [Label.creatorUser]: creator }) },
-        },
-        spec: {
-          pod: shadowPodSpec(
-            {
-              name,
-              annotations: local.metadata.annotations,
-              spec: whole.spec,
-              remoteLabels: metadata.labels,
-            },
-            { consumerId, offloadingPatch: settings.offloadingPatch, apiServer: apiServer() },
-          ),
-        },
-      });
-      this.expect(memory, created, local);
-      report.succeeded(local);
-    } catch (error) {
-      if (isAlreadyExists(error)) return await this.adopt(local, { client, remote, name, memory });
-      report.failed(local, error);
-      throw error;
-    }
-  }
-
-  /** The name is taken: by the ShadowPod that we made a moment ago, or by a stranger. */
-  private async adopt(
-    local: Pod,
-    { client, remote, name, memory }: Pick<PodAtHand, "client" | "remote" | "name" | "memory">,
-  ): Promise<Outcome> {
-    const existing = await client.get(ShadowPod, { name, namespace: remote.remote });
-    if (existing !== undefined && isReflected(existing, this.parts.peer.pair)) {
-      if (sourceRecordOf(existing)?.uid === local.metadata.uid) this.expect(memory, existing, local);
-      return { requeueAfterMs: 1_000 };
-    }
-    if (existing === undefined) return { requeueAfterMs: 1_000 };
-    this.parts.report.conflict(local);
-    return { requeueAfterMs: CONFLICT_RETRY_MS };
   }
 
   private async reflect(
@@ -187,7 +100,7 @@ export class PodReflector {
     const { remote, name, memory, client } = pod;
     const { settings, nodeIp, translateIp } = this.parts.surroundings();
     const shadow = remote.shadowPods.get(name, remote.remote);
-    if (decision.metadata && shadow !== undefined) await this.alignMetadata(local, shadow, settings, client);
+    if (decision.metadata && shadow !== undefined) await this.shadows.alignMetadata(local, shadow, client);
 
     const remotePod = decision.remote ? remote.pods.get(name, remote.remote) : undefined;
     const unavailable = local.metadata.labels?.[Label.remoteUnavailable] === LabelValue.true;
@@ -209,23 +122,6 @@ export class PodReflector {
       now: this.now(),
     });
     return await this.writeStatus(local, desired, memory);
-  }
-
-  private async alignMetadata(
-    local: Pod,
-    shadow: ShadowPod,
-    settings: NodeSettings,
-    client: KubeClient,
-  ): Promise<void> {
-    const patch = metadataPatch(shadow.metadata, this.desiredMetadata(local, settings));
-    if (patch === undefined) return;
-    const { name, namespace, uid } = shadow.metadata;
-    try {
-      await client.patch(ShadowPod, { name, namespace }, { metadata: { uid, ...patch } }, { type: "merge" });
-    } catch (error) {
-      if (!isConflict(error)) this.parts.report.failed(local, error);
-      throw error;
-    }
   }
 
   private async writeStatus(
@@ -287,28 +183,6 @@ export class PodReflector {
     }
   }
 
-  /** The cache drops the spec of a pod that was taken over; one that has to be made again is read again. */
-  private async wholePod(local: Pod): Promise<Pod | undefined> {
-    if (isWhole(local)) return local;
-    const { name, namespace, uid } = local.metadata;
-    const whole = await this.parts.localClient.get(Pod, { name, namespace });
-    return whole?.metadata.uid === uid ? whole : undefined;
-  }
-
-  private desiredMetadata(local: Pod, settings: NodeSettings) {
-    const { uid = "", labels, annotations } = local.metadata;
-    const { nodeName, peer } = this.parts;
-    return shadowPodMetadata({ uid, labels, annotations }, nodeName, settings.notReflected, peer.pair);
-  }
-
-  private expect(memory: PodMemory, shadow: ShadowPod, local: Pod): void {
-    memory.created = {
-      uid: shadow.metadata.uid ?? "",
-      sourceUid: local.metadata.uid ?? "",
-      at: this.parts.clock.monotonic(),
-    };
-  }
-
   /** What the cache shows needs no memory; what it does not show for long does not exist. */
   private forgetSeen(memory: PodMemory, shadow: ShadowPod | undefined): void {
     const { created } = memory;
@@ -321,9 +195,12 @@ export class PodReflector {
 
   /** Of pods that are gone on both sides nothing is kept. */
   private remember(key: string, local: Pod | undefined, memory: PodMemory): void {
-    if (local === undefined && memory.created === undefined && memory.deleted === undefined)
-      this.memories.delete(key);
-    else this.memories.set(key, memory);
+    if (local !== undefined || memory.created !== undefined || memory.deleted !== undefined) {
+      this.memories.set(key, memory);
+      return;
+    }
+    this.statuses.forget(memory);
+    this.memories.delete(key);
   }
 
   private get provider(): string {
