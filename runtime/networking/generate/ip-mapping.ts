@@ -1,0 +1,100 @@
+import { type FirewallConfiguration, type IP, Name } from "../../api";
+import type { Chain, Match } from "../firewall/model";
+import {
+  arrivesOn,
+  destination,
+  firewallConfiguration,
+  type Generated,
+  leavesOn,
+  OVERLAY,
+  Priority,
+  source,
+} from "./configurations";
+
+/** Names of the two configurations of an IP; its namespace is theirs. */
+export const ipMappingNames = (ip: string) => ({
+  gateway: `${ip}-remap-ipmapping-gw`,
+  fabric: `${ip}-remap-ipmapping-fabric`,
+});
+
+/**
+ * In every gateway: an address of the external network leads to the one that it stands for, and what that one sends seems to come from it
+ * (networking reference 14.3). Undefined while the IP has no address.
+ *
+ * Only on the tunnel's side: what a peer sends may come from the same address of its own.
+ */
+export function ipMappingInGateways(ip: IP): Generated<FirewallConfiguration> | undefined {
+  const external = ip.status?.ip;
+  if (!external) return undefined;
+  const { name, namespace = "" } = ip.metadata;
+  const { gateway } = ipMappingNames(name);
+  return firewallConfiguration(
+    { name: gateway, namespace, audience: { category: "gateway", subcategory: "ip-mapping" } },
+    {
+      // The table's name has the namespace, since the kernel's tables have none.
+      name: `${gateway}-${namespace}`,
+      chains: [
+        leadsTo(ip, external, [arrivesOn(Name.tunnelInterface)]),
+        {
+          ...natChain("postrouting", Priority.srcNat),
+          rules: {
+            natRules: [
+              {
+                name,
+                match: [source(ip.spec.ip), leavesOn(Name.tunnelInterface)],
+                natType: "snat",
+                to: external,
+              },
+            ],
+          },
+        },
+      ],
+    },
+  );
+}
+
+/**
+ * On every node, for an IP with `masquerade`: the same translation for senders of this cluster, and what gateways send to the address leaves with the
+ * node's own (networking reference 14.4). Undefined where it is not wanted.
+ */
+export function ipMappingOnNodes(ip: IP): Generated<FirewallConfiguration> | undefined {
+  const external = ip.status?.ip;
+  if (!external || ip.spec.masquerade !== true) return undefined;
+  const { name, namespace = "" } = ip.metadata;
+  const { fabric } = ipMappingNames(name);
+  return firewallConfiguration(
+    { name: fabric, namespace, audience: { category: "fabric", subcategory: "ip-mapping" } },
+    {
+      name: `${fabric}-${namespace}`,
+      chains: [
+        leadsTo(ip, external, []),
+        {
+          ...natChain("postrouting", Priority.beforeSrcNat),
+          rules: {
+            natRules: [{ name, match: [destination(ip.spec.ip), arrivesOn(OVERLAY)], natType: "masquerade" }],
+          },
+        },
+      ],
+    },
+  );
+}
+
+function leadsTo(ip: IP, external: string, where: Match[]): Chain {
+  return {
+    ...natChain("prerouting", Priority.dstNat),
+    rules: {
+      natRules: [
+        {
+          name: ip.metadata.name,
+          match: [destination(external), ...where],
+          natType: "dnat",
+          to: ip.spec.ip,
+        },
+      ],
+    },
+  };
+}
+
+function natChain(hook: "prerouting" | "postrouting", priority: number): Omit<Chain, "rules"> {
+  return { name: hook, type: "nat", policy: "accept", hook, priority };
+}
