@@ -9,6 +9,7 @@ import { join, relative } from "node:path";
 
 import { z } from "zod";
 
+import { linkPackage } from "../provider/engine/package-link";
 import { ensureTools } from "../provider/local-cluster/toolchain";
 import { toolCatalogue, type ToolName } from "../provider/local-cluster/toolchain/tool-catalogue";
 import { packageRoot } from "../runtime/api/package-root";
@@ -43,6 +44,7 @@ async function runSuite(words: readonly string[]): Promise<Outcome> {
   const endToEnd = testFiles("e2e").filter(wanted);
 
   if (words.length === 0) {
+    linkPackage(); // the examples import it by name
     add(await check("eslint", ["eslint/bin/eslint.js", "."]));
     add(await check("prettier", ["prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."]));
   }
