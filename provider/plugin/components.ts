@@ -1,4 +1,4 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 
 import * as components from "../../components";
 
@@ -8,19 +8,25 @@ type Constructor = new (
   options: pulumi.ComponentResourceOptions,
 ) => pulumi.ComponentResource;
 
-/** The components that programs in other languages get, by the last part of their type tokens. */
-export const componentNames = [
-  "AuthenticationPeering",
-  "Installation",
-  "NamespaceOffloading",
-  "Peering",
-  "ResourceSlice",
-  "VirtualNode",
-] as const;
+/**
+ * The components that programs in other languages get: all that the package exports, by the last part of their type tokens. Their arguments
+ * come from another process and are checked by the SDK that was generated from the schema, and by the component; the constructor's type
+ * says no more than that.
+ */
+const constructors: ReadonlyMap<string, Constructor> = new Map(
+  Object.entries<unknown>(components).filter((entry): entry is [string, Constructor] =>
+    isComponent(entry[1]),
+  ),
+);
+
+function isComponent(value: unknown): value is Constructor {
+  return typeof value === "function" && value.prototype instanceof pulumi.ComponentResource;
+}
+
+export const componentNames: readonly string[] = [...constructors.keys()];
 
 /**
- * Makes a component. Its arguments come from another process, checked by the SDK that was generated from the schema; the component
- * validates them itself, so the type is asserted here.
+ * Makes a component.
  *
  * @throws when there is no component of that name
  */
@@ -30,10 +36,9 @@ export function construct(
   inputs: pulumi.Inputs,
   options: pulumi.ComponentResourceOptions,
 ): pulumi.ComponentResource {
-  const known = componentNames.find((candidate) => candidate === component);
-  if (known === undefined) {
+  const constructor = constructors.get(component);
+  if (constructor === undefined) {
     throw new Error(`there is no component ${component}; there are ${componentNames.join(", ")}`);
   }
-  const constructor = components[known] as unknown as Constructor;
   return new constructor(name, inputs, options);
 }
