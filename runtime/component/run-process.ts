@@ -14,8 +14,10 @@ import { processFlags, type ProcessFlags } from "./process-flags";
 /** Components by name, each loaded only where it is to run. */
 export type ComponentRegistry = Readonly<Record<string, () => Promise<Component>>>;
 
-/** For leases to be given back and last answers to arrive, after the end was asked for. */
+/** For last answers to arrive, after the end was asked for. */
 const goodbyeMs = 500;
+/** For leases to be given back. */
+const endingsMs = 5_000;
 const hardExitMs = 10_000;
 
 /**
@@ -55,7 +57,10 @@ export async function runProcess(words: readonly string[], registry: ComponentRe
     });
     log.info("ending");
     setTimeout(() => process.exit(0), hardExitMs).unref();
-    await sleep(context.clock, goodbyeMs);
+    await Promise.all([
+      sleep(context.clock, goodbyeMs),
+      Promise.race([Promise.allSettled(context.endings), sleep(context.clock, endingsMs)]),
+    ]);
     await Promise.all([context.informers.stop(), ...servers.map((server) => server.close())]);
     context.client.close();
     return 0;

@@ -23,6 +23,8 @@ export interface RuntimeContext {
   metrics: Registry;
   health: Health;
   events: EventRecorder;
+  /** What the process waits for, briefly, before it ends, such as leases being given back. */
+  endings: Set<Promise<unknown>>;
 }
 
 export interface ContextOptions {
@@ -51,7 +53,7 @@ export function createContext(options: ContextOptions): RuntimeContext {
     return first === undefined || more.length === 0 ? first : `${first} (and ${more.length} more)`;
   });
   const events = new EventRecorder({ client, component, clock, log });
-  return { client, informers, log, clock, signal, metrics, health, events };
+  return { client, informers, log, clock, signal, metrics, health, events, endings: new Set() };
 }
 
 /** A client from a kubeconfig file or, without one, from the pod that we run in. */

@@ -18,8 +18,10 @@ export interface LeaderElectionOptions {
   leaseDurationMs?: number;
   /** How long we go on without a successful renewal. Must be shorter than the duration. Default: two thirds of it. */
   renewDeadlineMs?: number;
-  /** Between attempts, to renew as to acquire. Default: 2,000 ms. */
+  /** Between attempts to acquire, and to renew after one that failed. Default: 2,000 ms. */
   retryMs?: number;
+  /** Between renewals that succeed. Leave time for retries before the deadline. Default: `retryMs`. */
+  renewMs?: number;
   labels?: Record<string, string>;
   clock?: Clock;
   log?: Logger;
@@ -46,17 +48,19 @@ export class LeaderElection {
       leaseDurationMs,
       renewDeadlineMs: (leaseDurationMs * 2) / 3,
       retryMs: 2_000,
+      renewMs: options.retryMs ?? 2_000,
       clock: systemClock,
       log: silentLogger,
       ...options,
     };
     if (
       this.options.renewDeadlineMs >= leaseDurationMs ||
-      this.options.retryMs >= this.options.renewDeadlineMs
+      this.options.retryMs >= this.options.renewDeadlineMs ||
+      this.options.renewMs >= this.options.renewDeadlineMs
     ) {
       throw new Error(
-        `lease ${options.lease.namespace}/${options.lease.name}: retryMs < renewDeadlineMs < leaseDurationMs does not hold ` +
-          `(${this.options.retryMs}, ${this.options.renewDeadlineMs}, ${leaseDurationMs})`,
+        `lease ${options.lease.namespace}/${options.lease.name}: retryMs, renewMs < renewDeadlineMs < leaseDurationMs does not hold ` +
+          `(${this.options.retryMs}, ${this.options.renewMs}, ${this.options.renewDeadlineMs}, ${leaseDurationMs})`,
       );
     }
   }
@@ -74,13 +78,13 @@ export class LeaderElection {
 
   /** Stands for election until the signal is aborted; then gives the lease back, so that the next leader need not wait. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, retryMs } = this.options;
+    const { clock, retryMs, renewMs } = this.options;
     while (!signal.aborted) {
       const begin = clock.monotonic();
       const held = await this.attempt(begin);
       if (held) this.renewed(begin);
       else if (this.term !== undefined && this.overdue()) this.lose();
-      await this.wait(signal, retryMs * (held ? 1 : 1 + 0.2 * Math.random()));
+      await this.wait(signal, held ? renewMs : retryMs * (1 + 0.2 * Math.random()));
     }
     await this.release();
   }

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { Name } from "../api/keys";
 import * as flag from "../component/flags";
+import type { LeaderElectionOptions } from "../kube";
 
 const policy = () => flag.oneOf(["DenyList", "AllowList"], "DenyList");
 const workers = (fallback: number) => flag.integer(fallback, 0, 10_000);
@@ -62,3 +63,19 @@ export const processFlags = nodeFlags.extend({
   eventOnSuccess: flag.boolean(false),
 });
 export type ProcessFlags = z.output<typeof processFlags>;
+
+/**
+ * The timing of the leases that virtual nodes are shared by. While all goes well they are renewed as seldom as leaves time for one more attempt before
+ * the deadline: with many nodes they are most of what an idle process writes.
+ */
+export function leaseTiming(
+  flags: Pick<ProcessFlags, "vkLeaseDuration" | "vkLeaseRenewInterval" | "vkLeaseRetryPeriod">,
+): Required<Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryMs" | "renewMs">> {
+  const { vkLeaseDuration, vkLeaseRenewInterval, vkLeaseRetryPeriod } = flags;
+  return {
+    leaseDurationMs: vkLeaseDuration,
+    renewDeadlineMs: vkLeaseRenewInterval,
+    retryMs: vkLeaseRetryPeriod,
+    renewMs: Math.max(vkLeaseRetryPeriod, vkLeaseRenewInterval - 1.5 * vkLeaseRetryPeriod),
+  };
+}

@@ -6,7 +6,7 @@ import { Configuration, ForeignCluster, IP, VirtualNode } from "../api";
 import { Label, LabelValue } from "../api/keys";
 import { Node } from "../api/kubernetes";
 import type { RuntimeContext } from "../kube";
-import type { ProcessFlags } from "./flags";
+import { leaseTiming, type ProcessFlags } from "./flags";
 import type { Caches, Services } from "./hosting/services";
 import { VirtualNodeHost } from "./hosting/virtual-node-host";
 import { KubeletEndpoint } from "./kubelet/kubelet-endpoint";
@@ -97,11 +97,7 @@ function leadership(
     virtualNodes,
     lead,
     identity: flags.podName,
-    timing: {
-      leaseDurationMs: flags.vkLeaseDuration,
-      renewDeadlineMs: flags.vkLeaseRenewInterval,
-      retryMs: flags.vkLeaseRetryPeriod,
-    },
+    timing: leaseTiming(flags),
   });
 }
 

@@ -29,6 +29,7 @@ export function testContext(kubeconfig: string, component: string, log: Logger =
     signal: ending.signal,
     metrics,
     health: new Health(),
+    endings: new Set(),
     events: new EventRecorder({ client, component }),
     end: async () => {
       ending.abort();

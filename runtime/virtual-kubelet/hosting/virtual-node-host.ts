@@ -1,6 +1,7 @@
 import type { VirtualNode } from "../../api";
 import { Lease } from "../../api/kubernetes";
 import { type Controller, LeaderElection, refOfKey, runController, watches } from "../../kube";
+import { leaseTiming } from "../flags";
 import { HostedNode } from "./hosted-node";
 import type { Services } from "./services";
 
@@ -73,14 +74,14 @@ export class VirtualNodeHost {
       client: context.client,
       lease: { name, namespace },
       identity: flags.podName,
-      leaseDurationMs: flags.vkLeaseDuration,
-      renewDeadlineMs: flags.vkLeaseRenewInterval,
-      retryMs: flags.vkLeaseRetryPeriod,
+      ...leaseTiming(flags),
       clock: context.clock,
       log: context.log,
       onElected: (term) => this.host(key, term),
     });
     const ended = election.run(AbortSignal.any([end.signal, context.signal]));
+    context.endings.add(ended);
+    void ended.finally(() => context.endings.delete(ended));
     return { terms, end, ended };
   }
 

@@ -9,7 +9,7 @@ interface Parts {
   virtualNodes: Informer<VirtualNode>;
   /** Tells this replica from the others. */
   identity: string;
-  timing: Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryMs">;
+  timing: Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryMs" | "renewMs">;
   lead: (term: AbortSignal) => void;
 }
 
@@ -64,6 +64,8 @@ export class PeerLeadership {
       onElected: lead,
       ...timing,
     });
-    void election.run(end);
+    const ended = election.run(AbortSignal.any([end, context.signal]));
+    context.endings.add(ended);
+    void ended.finally(() => context.endings.delete(ended));
   }
 }
