@@ -1,6 +1,7 @@
 import type { Quota } from "../api";
 import type { DefaultClassOptions } from "./default-class";
 import type { GlobalMetadata } from "./global-metadata";
+import type { AwsApi } from "./identity-provider/aws-api";
 import type { EndpointOptions } from "./identity-provider/api-server-endpoint";
 
 /** What the authentication controllers are told by the flags of their process. */
@@ -16,6 +17,8 @@ export interface AuthenticationOptions {
   /** For the quotas of slices. */
   limitsEnforcement: NonNullable<Quota["spec"]["limitsEnforcement"]>;
   global: GlobalMetadata;
+  /** On EKS, which signs no client certificates: consumers become IAM users. */
+  aws?: { api: AwsApi; region: string; clusterName: string };
   /** Whether slices become virtual nodes and quotas. */
   offloadingEnabled: boolean;
 }

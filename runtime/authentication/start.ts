@@ -5,6 +5,7 @@ import { ensureClusterKeys } from "./cluster-keys";
 import { runIdentityController } from "./identity-controller";
 import { runIdentityCreator } from "./identity-creator";
 import { ApiServerLocation } from "./identity-provider/api-server-location";
+import { IamProvider } from "./identity-provider/iam-provider";
 import { X509Provider } from "./identity-provider/x509-provider";
 import { runNonceCreator } from "./nonce-creator";
 import { runNonceSigner } from "./nonce-signer";
@@ -28,14 +29,27 @@ export async function startAuthentication(
   const authentication = { runtime, options, caches };
   const location = new ApiServerLocation(runtime, options.endpoint);
   const endpointChanges = (keys: () => string[]) => location.changes(keys);
-  const provider = new X509Provider({
-    client,
-    clock,
-    requests: caches.certificateRequests,
-    secrets: caches.peerSecrets,
-    endpoint: () => location.current(),
-    global: options.global,
-  });
+  const { aws, global, clusterId } = options;
+  const secrets = caches.peerSecrets;
+  const provider =
+    aws === undefined
+      ? new X509Provider({
+          client,
+          clock,
+          requests: caches.certificateRequests,
+          secrets,
+          endpoint: () => location.current(),
+          global,
+        })
+      : new IamProvider({
+          client,
+          aws: aws.api,
+          clusterId,
+          region: aws.region,
+          clusterName: aws.clusterName,
+          secrets,
+          global,
+        });
 
   // As a provider.
   runNonceCreator(authentication);

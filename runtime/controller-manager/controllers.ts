@@ -12,7 +12,7 @@ export async function startControllers(
   flags: ControllerManagerFlags,
 ): Promise<void> {
   if (flags.authenticationEnabled) {
-    await startAuthentication(context, authenticationOptions(flags));
+    await startAuthentication(context, authenticationOptions(flags, context.clock));
     startReplication(context, { clusterId: flags.clusterId });
   }
   if (flags.offloadingEnabled) {

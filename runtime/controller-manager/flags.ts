@@ -2,8 +2,11 @@ import { z } from "zod";
 import { Name } from "../api";
 import { parseClassList } from "../authentication/class-list";
 import type { AuthenticationOptions } from "../authentication/options";
+import { AwsHttpsApi } from "../authentication/identity-provider/aws-https-api";
+import { UsageError } from "../component/command-line";
 import * as flag from "../component/flags";
 import type { ForeignClusterOptions } from "../foreign-cluster/options";
+import type { Clock } from "../kube";
 
 /** Upstream's own default is in lower case, which its API refuses. */
 function readEnforcement(text: string): AuthenticationOptions["limitsEnforcement"] {
@@ -62,7 +65,8 @@ export type ControllerManagerFlags = z.output<typeof controllerManagerFlags>;
 /** Granted where neither the slice nor the administrator says how much. */
 const defaultNodeResources = { cpu: "4", memory: "8Gi", pods: "110", "ephemeral-storage": "20Gi" };
 
-export function authenticationOptions(flags: ControllerManagerFlags): AuthenticationOptions {
+/** @throws UsageError where the flags contradict each other */
+export function authenticationOptions(flags: ControllerManagerFlags, clock: Clock): AuthenticationOptions {
   return {
     clusterId: flags.clusterId,
     liqoNamespace: flags.liqoNamespace,
@@ -87,7 +91,22 @@ export function authenticationOptions(flags: ControllerManagerFlags): Authentica
     limitsEnforcement: flags.defaultLimitsEnforcement,
     global: { labels: flags.globalLabels, annotations: flags.globalAnnotations },
     offloadingEnabled: flags.offloadingEnabled,
+    ...awsOptions(flags, clock),
   };
+}
+
+/** The cloud's identities, where all four flags are given. */
+function awsOptions(flags: ControllerManagerFlags, clock: Clock): Pick<AuthenticationOptions, "aws"> {
+  const { awsAccessKeyId, awsSecretAccessKey, awsRegion: region, awsClusterName: clusterName } = flags;
+  const given = [awsAccessKeyId, awsSecretAccessKey, region, clusterName].filter((value) => value !== "");
+  if (given.length === 0) return {};
+  if (given.length < 4) {
+    throw new UsageError(
+      "--aws-access-key-id, --aws-secret-access-key, --aws-region and --aws-cluster-name go together; give all four or none",
+    );
+  }
+  const keys = { accessKeyId: awsAccessKeyId, secretAccessKey: awsSecretAccessKey };
+  return { aws: { api: new AwsHttpsApi({ keys, region, clock }), region, clusterName } };
 }
 
 export function foreignClusterOptions(flags: ControllerManagerFlags): ForeignClusterOptions {

@@ -5,13 +5,14 @@ import {
   controllerManagerFlags,
   foreignClusterOptions,
 } from "../../../runtime/controller-manager/flags";
+import { systemClock } from "../../../runtime/kube";
 
 const read = (...words: string[]) =>
   readFlags(splitCommandLine(["controller-manager", "--cluster-id=milan", ...words]), controllerManagerFlags);
 
 describe("the flags of the controller manager", () => {
   it("grant by default what upstream grants", () => {
-    const options = authenticationOptions(read());
+    const options = authenticationOptions(read(), systemClock);
     assert.deepEqual(options.defaultClass, {
       enabled: true,
       defaultResources: { cpu: "4", memory: "8Gi", pods: "110", "ephemeral-storage": "20Gi" },
@@ -39,6 +40,7 @@ describe("the flags of the controller manager", () => {
         "--global-labels=liqo.io/managed=true",
         "--offloading-enabled=false",
       ),
+      systemClock,
     );
     assert.deepEqual(options.defaultClass.defaultResources, { cpu: "2", memory: "1Gi" });
     assert.deepEqual(options.defaultClass.ingressClasses, [
@@ -58,6 +60,22 @@ describe("the flags of the controller manager", () => {
     assert.equal(options.offloadingEnabled, false);
   });
 
+  it("make consumers IAM users where all that takes is given", () => {
+    const all = [
+      "--aws-access-key-id=AKIDEXAMPLE",
+      "--aws-secret-access-key=secret",
+      "--aws-region=eu-south-1",
+      "--aws-cluster-name=milan-eks",
+    ];
+    const { aws } = authenticationOptions(read(...all), systemClock);
+    assert.deepEqual([aws?.region, aws?.clusterName], ["eu-south-1", "milan-eks"]);
+    assert.equal(authenticationOptions(read(), systemClock).aws, undefined);
+    for (const left of all) {
+      const some = all.filter((flag) => flag !== left);
+      assert.throws(() => authenticationOptions(read(...some), systemClock), /give all four or none/);
+    }
+  });
+
   it("check peers every 15 s for 5 s, unless told otherwise", () => {
     const { pingIntervalMs, pingTimeoutMs } = foreignClusterOptions(read());
     assert.deepEqual([pingIntervalMs, pingTimeoutMs], [15_000, 5_000]);
@@ -65,7 +83,10 @@ describe("the flags of the controller manager", () => {
   });
 
   it("take upstream's default of the limits' enforcement, in lower case", () => {
-    assert.equal(authenticationOptions(read("--default-limits-enforcement=none")).limitsEnforcement, "None");
+    assert.equal(
+      authenticationOptions(read("--default-limits-enforcement=none"), systemClock).limitsEnforcement,
+      "None",
+    );
     assert.throws(() => read("--default-limits-enforcement=strict"), /write None, Soft or Hard/);
   });
 
