@@ -9,7 +9,7 @@ import { inClusterConnection } from "./in-cluster";
 import { type Connection, type KubeconfigOptions, parseKubeconfig } from "./kubeconfig";
 import { collectionPath, describeRef, objectPath, type Served, withQuery } from "./resource-path";
 import { streamed } from "./streamed";
-import { Transport } from "./transport";
+import { Transport, type TransportOptions } from "./transport";
 import { type Answer, isConnectionLoss, pathOnly, unary } from "./unary";
 import { type Upgraded, upgrade, type UpgradeRequest } from "./upgrade";
 
@@ -18,6 +18,11 @@ export interface ClientOptions {
   deadlineMs?: number;
   /** Connections for short requests. Each carries 100 requests at a time (HTTP/2). Default: 2. */
   maxConnections?: number;
+  /**
+   * How long a connection with open requests may be silent before it is asked whether it lives; one that does not answer
+   * for as long again is dropped (HTTP/2). Default: 10,000 ms.
+   */
+  heartbeatMs?: number;
   /** `User-Agent`, which audit logs and priority levels show. Default: `pulumi-liqo`. */
   userAgent?: string;
 }
@@ -105,7 +110,7 @@ export class KubeClient {
     connection: Connection,
     private readonly options: ClientOptions,
   ) {
-    this.transport = new Transport(connection, options.maxConnections ?? 2);
+    this.transport = new Transport(connection, transportOptions(options));
   }
 
   /** Connects to nothing yet. Throws `KubeconfigError` naming the field that is wrong. */
@@ -141,7 +146,7 @@ export class KubeClient {
    */
   replaceCredentials(kubeconfig: string, options: KubeconfigOptions = {}): void {
     const replaced = this.transport;
-    this.transport = new Transport(parseKubeconfig(kubeconfig, options), this.options.maxConnections ?? 2);
+    this.transport = new Transport(parseKubeconfig(kubeconfig, options), transportOptions(this.options));
     replaced.drain();
   }
 
@@ -414,6 +419,10 @@ export class KubeClient {
     if (authorization !== undefined) headers.authorization = authorization;
     return { ...request, headers };
   }
+}
+
+function transportOptions({ maxConnections = 2, heartbeatMs = 10_000 }: ClientOptions): TransportOptions {
+  return { maxConnections, heartbeatMs };
 }
 
 function readRequest(path: string): WireRequest {

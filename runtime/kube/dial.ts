@@ -4,6 +4,7 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "n
 
 import { type Credentials, readPem } from "./credentials";
 import type { Connection } from "./kubeconfig";
+import { SurfacedSocket } from "./surfaced-socket";
 
 /** No answer, or none that is HTTP: the request may or may not have been carried out. */
 export class ConnectionError extends Error {
@@ -98,7 +99,9 @@ async function connected(target: { host: string; port: number }, signal: AbortSi
 }
 
 async function secure(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
-  const tls = connectTls({ ...options, socket });
+  const tls = connectTls({ ...options, socket: new SurfacedSocket(socket) });
+  // An error between now and the moment somebody uses the connection would end the process; it is found as a destroyed socket.
+  tls.on("error", () => undefined);
   try {
     await once(tls, "secureConnect", { signal });
     return tls;

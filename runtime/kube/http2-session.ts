@@ -4,8 +4,7 @@ import type { Socket } from "node:net";
 import { ConnectionError } from "./dial";
 import type { Exchange, Lane, ResponseHandler, WireRequest } from "./exchange";
 
-const PING_EVERY_MS = 10_000;
-const PING_DEADLINE_MS = 10_000;
+const SETTINGS_DEADLINE_MS = 10_000;
 /** kube-apiserver allows 100; assumed until its settings arrive. */
 const ASSUMED_STREAMS = 100;
 const STREAM_WINDOW = 1 << 20;
@@ -31,6 +30,7 @@ export class Http2Session implements Lane {
     private readonly authority: string,
     socket: Socket,
     private readonly origin: URL,
+    private readonly heartbeatMs: number,
     onClose: (session: Http2Session) => void,
   ) {
     this.session = connect(origin, {
@@ -38,12 +38,20 @@ export class Http2Session implements Lane {
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
       maxSessionMemory: 200,
     });
+    socket.once("error", (error: Error) => (this.lost ??= error));
     this.session.once("connect", () => this.session.setLocalWindowSize(SESSION_WINDOW));
     this.session.on("goaway", () => (this.leaving = true));
     this.session.on("error", (error: Error) => (this.lost = error));
-    this.pinging = setInterval(() => this.ping(), PING_EVERY_MS);
+    // The server's settings are the first thing it sends.
+    const settling = setTimeout(
+      () => this.destroy(new Error(`it sent no HTTP/2 settings in ${SETTINGS_DEADLINE_MS / 1000} s`)),
+      SETTINGS_DEADLINE_MS,
+    );
+    this.session.once("remoteSettings", () => clearTimeout(settling));
+    this.pinging = setInterval(() => this.ping(), heartbeatMs);
     this.session.once("close", () => {
       clearInterval(this.pinging);
+      clearTimeout(settling);
       this.leaving = true;
       onClose(this);
     });
@@ -98,20 +106,23 @@ export class Http2Session implements Lane {
     const held = request.longLived === true ? 1 : 0;
     this.active += 1;
     this.longLived += held;
+    let answered = false;
     let complete = false;
     let cancelled = false;
     let failure: Error | undefined;
-    stream.on("response", (headers) => {
+    stream.once("response", (headers) => {
       this.heard = true;
+      answered = true;
       if (!cancelled) handler.onHead(headers[":status"] ?? 0, headers);
-    });
-    stream.on("data", (chunk: Buffer) => {
-      this.heard = true;
-      if (!cancelled) handler.onData(chunk);
+      // Only now: where the connection is a stream of ours, data would be told before the head that came with it.
+      stream.on("data", (chunk: Buffer) => {
+        this.heard = true;
+        if (!cancelled) handler.onData(chunk);
+      });
     });
     stream.on("end", () => {
-      // An aborted stream ends too; only a clean end is an end.
-      complete = !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      // An aborted stream ends too, and so does one whose session was destroyed.
+      complete = answered && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR;
     });
     stream.on("error", (error: Error) => (failure = error));
     stream.once("close", () => {
@@ -147,8 +158,8 @@ export class Http2Session implements Lane {
       return;
     }
     const giveUp = setTimeout(
-      () => this.destroy(new Error(`no answer to a ping in ${PING_DEADLINE_MS / 1000} s`)),
-      PING_DEADLINE_MS,
+      () => this.destroy(new Error(`no answer to a ping in ${this.heartbeatMs / 1000} s`)),
+      this.heartbeatMs,
     );
     const sent = this.session.ping(() => {
       clearTimeout(giveUp);

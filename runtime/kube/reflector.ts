@@ -35,8 +35,8 @@ export interface ReflectorOptions<T extends KubeObject> {
 
 export type RestartReason = "ended" | "gone" | "idle" | "refused" | "lost";
 
-/** How soon, at most, a live watch that was cut is taken up again. */
-const FIRST_RESUME_MS = 200;
+/** After cuts of a watch in a row, without an event between them. */
+const RESUME = { firstMs: 100, maxMs: 5_000 };
 const BACKOFF = { firstMs: 800, maxMs: 30_000 };
 /** The server ends a watch after this long, to spread them over its replicas; a random part of it comes on top. */
 const WATCH_SECONDS = 300;
@@ -61,6 +61,10 @@ export class Reflector<T extends KubeObject> {
   private resumeFrom: string | undefined;
   private streaming: "yes" | "not now" | "never" = "yes";
   private failures = 0;
+  /** Of watches that the server had accepted, without an event since. */
+  private cuts = 0;
+  /** Whether the server accepted the present attempt. */
+  private accepted = false;
   private failedResumes = 0;
   private bookmarkIntervalMs = BOOKMARK_INTERVAL_MS;
   private lastBookmark: number | undefined;
@@ -113,16 +117,18 @@ export class Reflector<T extends KubeObject> {
       return 0;
     }
     if (error instanceof ApiError && error.status === 401) client.forgetCredentials();
-    if (this.failures === 0 && this.resumeFrom !== undefined && (reason === "lost" || reason === "idle")) {
-      // A live watch was cut, which is everyday life: go on at once, only not all in the same moment.
-      this.failures = 1;
-      return Math.random() * FIRST_RESUME_MS;
+    if (this.accepted && (reason === "lost" || reason === "idle")) {
+      // The server is there and the network cut the watch, which is everyday life: go on soon, only not all in the same moment.
+      this.failures = 0;
+      this.cuts += 1;
+      log.debug("watch was cut", { watch: this.what, error });
+      return backoffMs(this.cuts, RESUME) * Math.random();
     }
     this.failures += 1;
     this.problem = error instanceof Error ? error.message : String(error);
-    if (this.resumeFrom !== undefined) {
+    if (this.resumeFrom !== undefined && reason === "refused") {
       this.failedResumes += 1;
-      if (this.failedResumes >= MAX_FAILED_RESUMES && reason === "refused") this.resumeFrom = undefined;
+      if (this.failedResumes >= MAX_FAILED_RESUMES) this.resumeFrom = undefined;
     }
     const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const delay = Math.max(asked, backoffMs(this.failures, BACKOFF));
@@ -162,6 +168,7 @@ export class Reflector<T extends KubeObject> {
 
   private async pagedList(signal: AbortSignal): Promise<void> {
     const { client, kind, selection, sink } = this.options;
+    this.accepted = false;
     const listing = new Map<string, T>();
     let version: string | undefined;
     for await (const page of client.listPages(kind, selection, { signal })) {
@@ -195,12 +202,14 @@ export class Reflector<T extends KubeObject> {
     onEvent: (event: WatchEvent) => void,
     idleMs: () => number,
   ): Promise<void> {
+    this.accepted = false;
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
     await readWatch(this.options.client, {
       what: this.what,
       path: this.path({ watch: true, allowWatchBookmarks: true, timeoutSeconds, ...query }),
       signal,
       idleMs,
+      onOpen: () => (this.accepted = true),
       onEvent,
     });
   }
@@ -244,6 +253,7 @@ export class Reflector<T extends KubeObject> {
 
   private succeeded(): void {
     this.failures = 0;
+    this.cuts = 0;
     this.failedResumes = 0;
     this.problem = undefined;
   }

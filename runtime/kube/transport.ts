@@ -10,6 +10,12 @@ import type { Connection } from "./kubeconfig";
 
 const MAX_RESTARTS = 3;
 
+export interface TransportOptions {
+  /** For short requests; watches open more where they fill one. */
+  maxConnections: number;
+  heartbeatMs: number;
+}
+
 /** Carries requests to one API server over few connections: HTTP/2, or HTTP/1.1 where the server has nothing better. */
 export class Transport {
   readonly credentials: Credentials;
@@ -18,10 +24,9 @@ export class Transport {
   private opening: Promise<Lane> | undefined;
   private closed = false;
 
-  /** @param maxConnections for short requests; watches open more where 100 of them fill one */
   constructor(
     readonly connection: Connection,
-    private readonly maxConnections: number,
+    private readonly options: TransportOptions,
   ) {
     this.credentials = credentialsFor(connection);
   }
@@ -102,7 +107,7 @@ export class Transport {
   /** When all connections are full and there may be no more, the emptiest one queues the request. */
   private fullLane(): Lane | undefined {
     const open = [...this.sessions].filter((session) => !session.isLeaving);
-    if (open.length < this.maxConnections) return undefined;
+    if (open.length < this.options.maxConnections) return undefined;
     return open.reduce((least, session) => (session.active < least.active ? session : least));
   }
 
@@ -132,18 +137,25 @@ export class Transport {
     if (this.closed) throw new ConnectionError(`the client of ${server.host} is closed`, true);
     if (server.protocol === "http:") return this.useHttp1();
     const socket = await dial(this.connection, this.credentials, ["h2", "http/1.1"]);
+    if (socket.destroyed) throw new ConnectionError(`the connection to ${server.host} broke at once`, true);
     if (!(socket instanceof TLSSocket) || socket.alpnProtocol !== "h2") {
       socket.destroy();
       return this.useHttp1();
     }
-    const session = new Http2Session(server.host, socket, server, (ended) => this.sessions.delete(ended));
+    const session = new Http2Session(server.host, socket, server, this.options.heartbeatMs, (ended) =>
+      this.sessions.delete(ended),
+    );
     this.sessions.add(session);
     if (this.closed) session.drain();
     return session;
   }
 
   private useHttp1(): Http1Lane {
-    this.http1 ??= new Http1Lane(this.connection.server, () => this.dialHttp1(), this.maxConnections * 8);
+    this.http1 ??= new Http1Lane(
+      this.connection.server,
+      () => this.dialHttp1(),
+      this.options.maxConnections * 8,
+    );
     return this.http1;
   }
 }

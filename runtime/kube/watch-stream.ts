@@ -17,6 +17,8 @@ export interface WatchRequest {
   /** Longest silence, in milliseconds; bookmarks break it. Asked for anew after each chunk. */
   idleMs: () => number;
   signal: AbortSignal;
+  /** The server accepted the watch. */
+  onOpen: () => void;
   /** What it throws ends the watch and is thrown on. */
   onEvent: (event: WatchEvent) => void;
 }
@@ -59,6 +61,7 @@ export async function readWatch(client: KubeClient, watch: WatchRequest): Promis
       .open(watch.path, {
         onHead: (code, headers) => {
           status = code;
+          if (code === 200) watch.onOpen();
           retryAfter = typeof headers["retry-after"] === "string" ? headers["retry-after"] : undefined;
         },
         onData: (chunk) => {

@@ -7,7 +7,6 @@ import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { parse, stringify } from "yaml";
 import { z } from "zod";
 
 import {
@@ -29,35 +28,10 @@ import {
   isUnauthorized,
   KubeClient,
 } from "../../runtime/kube";
+import { editKubeconfig, userPem } from "../support/kubeconfig-edit";
 import { TcpProxy } from "../support/tcp-proxy";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
-
-const Kubeconfig = z.object({
-  clusters: z.array(z.object({ cluster: z.record(z.string(), z.unknown()) })).length(1),
-  users: z.array(z.object({ user: z.record(z.string(), z.unknown()) })).length(1),
-});
-
-/** A kubeconfig with other fields in its cluster and its user. */
-function edited(
-  kubeconfig: string,
-  cluster: Record<string, unknown>,
-  user?: Record<string, unknown>,
-): string {
-  const parsed: unknown = parse(kubeconfig);
-  const { clusters, users } = Kubeconfig.parse(parsed);
-  const whole = z.record(z.string(), z.unknown()).parse(parsed);
-  const named = z.object({
-    clusters: z.array(z.object({ name: z.string() })),
-    users: z.array(z.object({ name: z.string() })),
-  });
-  const names = named.parse(parsed);
-  return stringify({
-    ...whole,
-    clusters: [{ name: names.clusters[0]?.name, cluster: { ...clusters[0]?.cluster, ...cluster } }],
-    users: [{ name: names.users[0]?.name, user: user ?? users[0]?.user }],
-  });
-}
 
 function configMap(name: string, data: Record<string, string>) {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "rome-apps" }, data } as const;
@@ -223,7 +197,7 @@ describe("kube client", function () {
       const { hostname, port } = new URL(controlPlane("rome").url);
       const proxy = await TcpProxy.start({ host: hostname, port: Number(port) });
       const slow = KubeClient.fromKubeconfig(
-        edited(controlPlane("rome").kubeconfig, { server: `https://127.0.0.1:${proxy.port}` }),
+        editKubeconfig(controlPlane("rome").kubeconfig, { server: `https://127.0.0.1:${proxy.port}` }),
       );
       assert.equal(await whoAmI(slow), "kubernetes-admin");
       proxy.freeze();
@@ -246,7 +220,7 @@ describe("kube client", function () {
       const { hostname, port } = new URL(controlPlane("rome").url);
       const proxy = await TcpProxy.start({ host: hostname, port: Number(port) });
       const many = KubeClient.fromKubeconfig(
-        edited(controlPlane("rome").kubeconfig, { server: `https://127.0.0.1:${proxy.port}` }),
+        editKubeconfig(controlPlane("rome").kubeconfig, { server: `https://127.0.0.1:${proxy.port}` }),
       );
       const streams = await Promise.all(
         Array.from({ length: 250 }, () => many.stream({ path: "/api/v1/namespaces?watch=true" })),
@@ -319,7 +293,7 @@ describe("kube client", function () {
       };
       write(first);
       const reader = KubeClient.fromKubeconfig(
-        edited(controlPlane("rome").kubeconfig, {}, { tokenFile: "token" }),
+        editKubeconfig(controlPlane("rome").kubeconfig, {}, { tokenFile: "token" }),
         { baseDirectory: folder },
       );
       assert.equal(await whoAmI(reader), "system:serviceaccount:rome-apps:reader-1");
@@ -335,8 +309,7 @@ describe("kube client", function () {
 
     it("takes tokens and certificates from an exec plugin", async () => {
       const plugin = join(folder, "plugin.sh");
-      const admin = Kubeconfig.parse(parse(controlPlane("rome").kubeconfig)).users[0]?.user ?? {};
-      const pem = (field: string) => Buffer.from(z.string().parse(admin[field]), "base64").toString();
+      const pem = (field: string) => userPem(controlPlane("rome").kubeconfig, field);
       const credential = {
         apiVersion: "client.authentication.k8s.io/v1",
         kind: "ExecCredential",
@@ -349,7 +322,7 @@ describe("kube client", function () {
       writeFileSync(plugin, `#!/bin/sh\ncat "${folder}/credential.json"\n`);
       chmodSync(plugin, 0o700);
       const exec = { apiVersion: credential.apiVersion, command: plugin, interactiveMode: "Never" };
-      const kubeconfig = edited(controlPlane("rome").kubeconfig, {}, { exec });
+      const kubeconfig = editKubeconfig(controlPlane("rome").kubeconfig, {}, { exec });
       const issued = KubeClient.fromKubeconfig(kubeconfig);
       assert.equal(await whoAmI(issued), "kubernetes-admin");
       issued.close();
@@ -369,7 +342,7 @@ describe("kube client", function () {
     it("says what is wrong with a server or a credential, never the credential", async () => {
       const plane = controlPlane("rome");
       const token = "eyJhbGciOiJSUzI1NiJ9.secret-payload.signature";
-      const refused = KubeClient.fromKubeconfig(edited(plane.kubeconfig, {}, { token }));
+      const refused = KubeClient.fromKubeconfig(editKubeconfig(plane.kubeconfig, {}, { token }));
       await assert.rejects(refused.get(Namespace, { name: "default" }), (error: Error) => {
         assert.ok(isUnauthorized(error));
         assert.doesNotMatch(error.message, /secret/);
@@ -377,7 +350,7 @@ describe("kube client", function () {
       });
       refused.close();
       const strangerCa = { "certificate-authority-data": undefined };
-      const untrusted = KubeClient.fromKubeconfig(edited(plane.kubeconfig, strangerCa));
+      const untrusted = KubeClient.fromKubeconfig(editKubeconfig(plane.kubeconfig, strangerCa));
       await assert.rejects(untrusted.get(Namespace, { name: "default" }), (error: Error) => {
         assert.ok(error instanceof ConnectionError);
         assert.match(error.message, /^cannot connect to 127\.0\.0\.1:\d+: .*certificate/);
@@ -385,11 +358,13 @@ describe("kube client", function () {
       });
       untrusted.close();
       const trusting = KubeClient.fromKubeconfig(
-        edited(plane.kubeconfig, { ...strangerCa, "insecure-skip-tls-verify": true }),
+        editKubeconfig(plane.kubeconfig, { ...strangerCa, "insecure-skip-tls-verify": true }),
       );
       assert.equal(await whoAmI(trusting), "kubernetes-admin");
       trusting.close();
-      const nobody = KubeClient.fromKubeconfig(edited(plane.kubeconfig, { server: "https://127.0.0.1:1" }));
+      const nobody = KubeClient.fromKubeconfig(
+        editKubeconfig(plane.kubeconfig, { server: "https://127.0.0.1:1" }),
+      );
       await assert.rejects(
         nobody.get(Namespace, { name: "default" }),
         /cannot connect to 127\.0\.0\.1:1: .*ECONNREFUSED/,
@@ -414,7 +389,7 @@ describe("kube client", function () {
       });
       const port = await listen(proxy);
       const proxyUrl = { "proxy-url": `http://rome:pass%20word@127.0.0.1:${port}` };
-      const tunnelled = KubeClient.fromKubeconfig(edited(controlPlane("rome").kubeconfig, proxyUrl));
+      const tunnelled = KubeClient.fromKubeconfig(editKubeconfig(controlPlane("rome").kubeconfig, proxyUrl));
       assert.equal(await whoAmI(tunnelled), "kubernetes-admin");
       assert.equal((await client.list(Namespace)).length, (await tunnelled.list(Namespace)).length);
       const basic = Buffer.from("rome:pass word").toString("base64");
@@ -422,7 +397,7 @@ describe("kube client", function () {
       tunnelled.close();
       proxy.close();
       const gone = KubeClient.fromKubeconfig(
-        edited(controlPlane("rome").kubeconfig, { "proxy-url": "http://127.0.0.1:1" }),
+        editKubeconfig(controlPlane("rome").kubeconfig, { "proxy-url": "http://127.0.0.1:1" }),
       );
       await assert.rejects(gone.list(Namespace), /through the proxy 127\.0\.0\.1:1: /);
       gone.close();
@@ -430,8 +405,7 @@ describe("kube client", function () {
 
     it("speaks HTTP/1.1 with a server that has nothing better, below a path prefix", async () => {
       const plane = controlPlane("rome");
-      const admin = Kubeconfig.parse(parse(plane.kubeconfig)).users[0]?.user ?? {};
-      const pem = (field: string) => Buffer.from(z.string().parse(admin[field]), "base64").toString();
+      const pem = (field: string) => userPem(plane.kubeconfig, field);
       const front = createServer((incoming, outgoing) => {
         assert.match(incoming.url ?? "", /^\/clusters\/rome\//);
         const forwarded = httpsRequest(plane.url + (incoming.url ?? "").slice("/clusters/rome".length), {
@@ -452,7 +426,7 @@ describe("kube client", function () {
       });
       const port = await listen(front);
       const plain = KubeClient.fromKubeconfig(
-        edited(plane.kubeconfig, { server: `http://127.0.0.1:${port}/clusters/rome/` }, {}),
+        editKubeconfig(plane.kubeconfig, { server: `http://127.0.0.1:${port}/clusters/rome/` }, {}),
       );
       const created = await plain.create(ConfigMap, configMap("plain", { a: "ü" }));
       assert.deepEqual((await plain.get(ConfigMap, created.metadata))?.data, { a: "ü" });
@@ -481,7 +455,7 @@ describe("kube client", function () {
       });
       const port = await listen(busy);
       const patient = KubeClient.fromKubeconfig(
-        edited(controlPlane("rome").kubeconfig, { server: `http://127.0.0.1:${port}` }, {}),
+        editKubeconfig(controlPlane("rome").kubeconfig, { server: `http://127.0.0.1:${port}` }, {}),
       );
       const begin = performance.now();
       await patient.patch(Namespace, { name: "busy" }, {}, { type: "merge" });
