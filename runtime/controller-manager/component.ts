@@ -3,6 +3,7 @@ import { defineComponent } from "../component/component";
 import { LeaderElection, type RuntimeContext } from "../kube";
 import { startControllers } from "./controllers";
 import { type ControllerManagerFlags, controllerManagerFlags } from "./flags";
+import { registerPeeringMetrics } from "./peering-metrics";
 
 /** Upstream's lease, so that of two makes in one cluster only one works. */
 const lease = "66cf253f.ctrlmgr.liqo.io";
@@ -12,6 +13,7 @@ export const controllerManager = defineComponent({
   name: "controller-manager",
   flags: controllerManagerFlags,
   start: async (context, flags) => {
+    registerPeeringMetrics(context.metrics, context.informers);
     if (flags.enableLeaderElection) elect(context, flags);
     else await startControllers(context, flags);
   },

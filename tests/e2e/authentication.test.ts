@@ -15,7 +15,8 @@ import {
   VirtualNode,
 } from "../../runtime/api";
 import { parseCertificate, parseKubeconfig, publicKeyDer, publicKeyOf } from "../../runtime/identity";
-import { KubeClient } from "../../runtime/kube";
+import { registerPeeringMetrics } from "../../runtime/controller-manager/peering-metrics";
+import { createRegistry, InformerSet, KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { eventAbout } from "../support/events";
 import { handshake } from "../support/handshake";
@@ -172,6 +173,29 @@ describe("authentication, of rome at milan", function () {
         const renew = await rome.admin.get(Renew, { name: "controlplane-milan", namespace: "to-milan" });
         return renew?.status?.authParams?.signedCRT;
       });
+    });
+
+    it("shows roles, conditions, expiry and grants as metrics", async () => {
+      const metrics = createRegistry();
+      const informers = new InformerSet(rome.admin);
+      registerPeeringMetrics(metrics, informers);
+      await informers.whenSynced();
+      const text = await metrics.metrics();
+      await informers.stop();
+      assert.match(text, /^liqo_peer_role\{cluster_id="milan",role="Provider"\} 1$/m);
+      assert.match(
+        text,
+        /^liqo_peer_condition\{cluster_id="milan",type="AuthIdentityControlPlaneStatus"\} 1$/m,
+      );
+      assert.match(
+        text,
+        /^liqo_resource_slice_granted\{cluster_id="milan",slice="pool",direction="consuming",resource="memory"\} 8589934592$/m,
+      );
+      const [, expiry = ""] =
+        /^liqo_identity_certificate_expiry_seconds\{.*identity="controlplane-milan".*\} (\d+)$/m.exec(text) ??
+        [];
+      const { context } = await kubeconfigOf("kubeconfig-controlplane-milan");
+      assert.equal(Number(expiry) * 1000, parseCertificate(context.certificate ?? "").notAfter.getTime());
     });
 
     it("writes nothing when nothing changes, over a restart of both controller managers", async () => {

@@ -45,8 +45,9 @@ export class IamProvider implements IdentityProvider {
   async credentials(request: CredentialRequest): Promise<Credentials> {
     const { endpoint, certificateAuthority } = await this.describe();
     const kept = this.kept(request);
-    const identity = kept ?? (await this.issue(request));
-    await this.mapUser(identity.arn, request.subject);
+    const arn = kept?.arn ?? (await this.user(request));
+    await this.mapUser(arn, request.subject);
+    const identity = kept ?? { arn, key: await this.accessKey(this.nameOf(request)) };
     if (kept === undefined) await this.remember(request, identity);
     return {
       outcome: "issued",
@@ -84,10 +85,15 @@ export class IamProvider implements IdentityProvider {
     return identity.arn && identity.key.id && identity.key.secret ? identity : undefined;
   }
 
-  private async issue(request: CredentialRequest): Promise<IamIdentity> {
+  private nameOf({ subject }: CredentialRequest): string {
+    return iamUserName(subject, this.own.clusterId);
+  }
+
+  /** ARN of the request's user. */
+  private async user(request: CredentialRequest): Promise<string> {
     const { aws, clusterId } = this.own;
-    const name = iamUserName(request.subject, clusterId);
-    const arn =
+    const name = this.nameOf(request);
+    return (
       (await aws.user(name)) ??
       (await aws.createUser(name, {
         "liqo.io/local-cluster-id": clusterId,
@@ -95,8 +101,8 @@ export class IamProvider implements IdentityProvider {
         "liqo.io/managed-by": "liqo",
         [Label.identityType]: request.sliceName === undefined ? "ControlPlane" : "ResourceSlice",
         ...(request.sliceName === undefined ? {} : { [Label.resourceSliceName]: request.sliceName }),
-      }));
-    return { arn, key: await this.accessKey(name) };
+      }))
+    );
   }
 
   /** The secret half of an old key is lost, so a user that may have no more loses its old ones. */
