@@ -23,7 +23,8 @@ const RELEASE_MS = 200;
 
 /**
  * Follows virtual nodes from their finalizer to their removal. There is no Deployment for each: one virtual kubelet serves all of them, reads
- * their VirtualNodes by itself, and lets go of a node when the condition VirtualKubelet says `Deleting`.
+ * their VirtualNodes by itself, and lets go of a node when the condition VirtualKubelet says `Deleting`. The Deployment in `spec.template` is
+ * for readers of the API; nothing is made of it.
  *
  * @see offloading reference 5.4 and 5.5
  */
