@@ -54,9 +54,20 @@ async function runSuite(words: readonly string[]): Promise<Outcome> {
       Object.hasOwn(toolCatalogue, name),
     );
     await ensureTools(tools, { progress: (line) => console.log(line) });
-    for (const file of endToEnd) add(await mocha(file, [file], END_TO_END_DEADLINE));
+    for (const file of endToEnd) add(await endToEndFile(file));
   }
   return total;
+}
+
+/**
+ * Real clusters on a busy machine miss a deadline now and then: a file that failed runs once more by itself, and only that counts. Both runs
+ * stand in the output, so that a test that often needs its second chance is seen.
+ */
+async function endToEndFile(file: string): Promise<Outcome> {
+  const first = await mocha(file, [file], END_TO_END_DEADLINE);
+  if (first.failed === 0) return first;
+  console.log(`\n${file}: ${first.failed} failed in the first run; running it once more`);
+  return mocha(file, [file], END_TO_END_DEADLINE);
 }
 
 /** Compiled test files of a kind, relative to the folder of compiled files. */
