@@ -72,7 +72,11 @@ function virtualKubelet(settings: Settings): Component {
     component: "virtual-kubelet",
     module: "offloading",
     replicas: settings.replicas.virtualKubelet,
-    flags: [...commonFlags(), ...settings.podCidrs.map((cidr) => `--local-podcidr=${cidr}`)],
+    flags: [
+      ...commonFlags(),
+      `--replicas=${settings.replicas.virtualKubelet}`,
+      ...settings.podCidrs.map((cidr) => `--local-podcidr=${cidr}`),
+    ],
     resources: settings.resources.virtualKubelet,
     heapMib: 768,
     ports: [{ name: "kubelet", containerPort: Port.kubelet }],

@@ -62,7 +62,7 @@ export const virtualKubeletLocalRules: PolicyRule[] = [
   rule("", ["nodes/status", "pods/status"], ["patch"]),
   rule("", ["pods"], [...read, "delete"]),
   rule("", ["serviceaccounts/token"], ["create"]),
-  rule("coordination.k8s.io", ["leases"], ["create", "delete", "get", "update"]),
+  rule("coordination.k8s.io", ["leases"], ["create", "delete", "get", "list", "update"]),
   // The peering that a virtual node is part of.
   rule("core.liqo.io", ["foreignclusters"], read),
   rule("ipam.liqo.io", ["ips"], read),

@@ -49,6 +49,8 @@ export const processFlags = nodeFlags.extend({
   nodeIp: flag.text(process.env.POD_IP ?? "127.0.0.1"),
   /** Tells this replica from the others. */
   podName: flag.text(process.env.POD_NAME ?? hostname()),
+  /** Replicas that there are to be; with more than one they share the virtual nodes evenly. */
+  replicas: flag.integer(1, 1, 100),
   /** Serve this VirtualNode alone (`namespace/name`) in place of all. */
   virtualNode: flag.text(),
   listenPort: flag.integer(10_250, 0, 65_535),

@@ -8,6 +8,7 @@ import { Node } from "../api/kubernetes";
 import type { RuntimeContext } from "../kube";
 import { leaseTiming, type ProcessFlags } from "./flags";
 import type { Caches, Services } from "./hosting/services";
+import { Replicas } from "./hosting/replicas";
 import { VirtualNodeHost } from "./hosting/virtual-node-host";
 import { KubeletEndpoint } from "./kubelet/kubelet-endpoint";
 import { NodeReports } from "./kubelet/node-reports";
@@ -64,6 +65,7 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
   context.health.addReadiness("virtual nodes", () =>
     host.started ? undefined : "the VirtualNodes were not listed yet",
   );
+  if (flags.replicas > 1) countReplicas(context, flags, (live) => host.share(live));
   log.info("virtual kubelet started", {
     cluster: flags.clusterId,
     replica: flags.podName,
@@ -99,6 +101,25 @@ function leadership(
     identity: flags.podName,
     timing: leaseTiming(flags),
   });
+}
+
+function countReplicas(
+  { client, clock, log, signal, endings }: RuntimeContext,
+  flags: ProcessFlags,
+  onCount: (live: number) => void,
+): void {
+  const { leaseDurationMs, renewMs } = leaseTiming(flags);
+  const replicas = new Replicas({
+    client,
+    clock,
+    log,
+    namespace: flags.liqoNamespace,
+    identity: flags.podName,
+    everyMs: renewMs,
+    durationMs: leaseDurationMs,
+    onCount,
+  });
+  endings.add(replicas.run(signal));
 }
 
 const RETRY_MS = 1_000;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, X509Certificate } from "node:crypto";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,12 +7,14 @@ import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 
 import { cacheFolder } from "../../provider/local-cluster/folders";
 import { freePorts } from "../../provider/local-cluster/free-port";
 import { downCluster, upCluster } from "../../provider/local-cluster/local-clusters";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import { Pod } from "../../runtime/api";
+import { runServingCertificateApprover } from "../../runtime/controller-manager/serving-certificate-approver";
 import { buildBusyboxImage, busyboxImageName } from "../../runtime/image";
 import { KubeClient } from "../../runtime/kube";
 import { providerControllers } from "../../runtime/offloading";
@@ -40,6 +42,7 @@ describe("logs and sessions of pods on a virtual node", function () {
   let admin: KubeClient;
   let pair: OffloadingPair;
   let provider: TestContext;
+  let home: TestContext;
   let kubelet: VirtualKubeletProcess;
   let kubectlPath: string;
   let kubeletPort: number;
@@ -69,6 +72,8 @@ describe("logs and sessions of pods on a virtual node", function () {
     providerControllers(provider, { clusterID: "milan" });
     await pair.offload("shop", "shop-rome");
     [kubeletPort = 0] = await freePorts(1);
+    home = testContext(controlPlane("rome").kubeconfig, "controller-manager");
+    runServingCertificateApprover(home, LIQO);
     kubelet = await VirtualKubeletProcess.start({
       kubeconfig: await pair.kubeconfigOfVirtualKubelet(),
       logFile: join(state, "virtual-kubelet.log"),
@@ -78,7 +83,6 @@ describe("logs and sessions of pods on a virtual node", function () {
         "--pod-name=vk-0",
         `--node-ip=${address()}`,
         `--listen-port=${kubeletPort}`,
-        "--certificate-type=self-signed",
       ],
     });
     await pair.virtualNode("milan-pool");
@@ -93,6 +97,7 @@ describe("logs and sessions of pods on a virtual node", function () {
     this.timeout(60_000);
     await kubelet?.end("SIGKILL");
     await provider?.end();
+    await home?.end();
     pair?.close();
     admin?.close();
     await downCluster("milan");
@@ -156,6 +161,18 @@ describe("logs and sessions of pods on a virtual node", function () {
     }
     return inodes.size;
   }
+
+  it("serves with a certificate that the cluster signed for its address", async () => {
+    const certificate = await until("the certificate is signed", async () => {
+      const socket = connectTls({ host: address(), port: kubeletPort, rejectUnauthorized: false });
+      await once(socket, "secureConnect");
+      const served = socket.getPeerX509Certificate();
+      socket.destroy();
+      return served?.checkIssued(new X509Certificate(controlPlane("rome").caCertificate)) === true && served;
+    });
+    assert.equal(certificate.checkIP(address()), address());
+    assert.match(certificate.subject, /CN=system:node:milan-pool/);
+  });
 
   it("shows logs, all, the last lines, and as they come", async () => {
     const all = await kubectl(["logs", "web", "-c", "app"]);

@@ -341,6 +341,26 @@ describe("virtual kubelet, from rome to milan", function () {
       await running("stranger");
     });
 
+    it("are not ready while their node is said to be unavailable", async () => {
+      await rome.create(Pod, pod("cut-off"));
+      await running("cut-off");
+      const label = (value: string | null) =>
+        rome.patch(
+          Pod,
+          { name: "cut-off", namespace: HERE },
+          { metadata: { labels: { "liqo.io/remote-unavailable": value } } },
+          { type: "merge" },
+        );
+      const ready = async () =>
+        (await local("cut-off"))?.status?.conditions?.find(({ type }) => type === "Ready")?.status;
+      await label("true");
+      await until("the pod is not ready", async () => (await ready()) === "False");
+      assert.equal((await local("cut-off"))?.status?.phase, "Running");
+      assert.equal((await shadow("cut-off"))?.metadata.labels?.["liqo.io/remote-unavailable"], undefined);
+      await label(null);
+      await until("the pod is ready again", async () => (await ready()) === "True");
+    });
+
     it("wait in a namespace that is not offloaded, start when it is, and are given up when it no longer is", async () => {
       await pair.namespace(rome, "later");
       await rome.create(Pod, pod("early", { metadata: { namespace: "later" } }));
@@ -551,6 +571,75 @@ describe("virtual kubelet, from rome to milan", function () {
       assert.equal(copy.source?.component, "kubelet (remote)");
       await milan.delete(Event, { name: "talkative.1", namespace: THERE });
       await gone("the copy", () => rome.get(Event, { name: "talkative.1", namespace: HERE }));
+    });
+  });
+
+  describe("several nodes in one process", () => {
+    it("share what they can of one provider, and keep their pods apart", async () => {
+      const from = Date.now();
+      await pair.virtualNode("milan-second");
+      await until("the second node is there", () => rome.get(Node, { name: "milan-second" }));
+      await rome.create(Pod, pod("other", { spec: { nodeName: "milan-second" } }));
+      await running("other");
+      assert.equal((await shadow("other"))?.metadata.labels?.["offloading.liqo.io/nodename"], "milan-second");
+      await until("one of them leads", async () => {
+        const lease = await rome.get(Lease, { name: "virtual-kubelet-leader-election", namespace: TENANT });
+        return lease?.spec.holderIdentity === "vk-0";
+      });
+      await rome.create(ConfigMap, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "shared", namespace: HERE },
+        data: { a: "1" },
+      });
+      await until("the map is there", () => milan.get(ConfigMap, { name: "shared", namespace: THERE }));
+      await pause(1_500);
+      assert.equal(requests(from)["milan: create configmaps"], 1);
+
+      // The pod moves to the first node, under its name.
+      await rome.delete(Pod, { name: "other", namespace: HERE });
+      await gone("the pod", () => local("other"));
+      await rome.create(Pod, pod("other"));
+      await running("other");
+      assert.equal((await shadow("other"))?.metadata.labels?.["offloading.liqo.io/nodename"], NODE);
+      await rome.delete(VirtualNode, { name: "milan-second", namespace: TENANT });
+      await gone("the second node's lease", () =>
+        rome.get(Lease, { name: "milan-second", namespace: TENANT }),
+      );
+      await rome.delete(Node, { name: "milan-second" });
+    });
+
+    it("do not suffer from each other's providers", async () => {
+      const [nobody = 0] = await freePorts(1);
+      const text = (await controlPlane("milan").kubeconfigFor({ name: "nobody" })).replaceAll(
+        controlPlane("milan").url,
+        `https://127.0.0.1:${nobody}`,
+      );
+      await pair.namespace(rome, "liqo-tenant-naples");
+      await rome.create(Secret, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "naples", namespace: "liqo-tenant-naples" },
+        data: { kubeconfig: Buffer.from(text).toString("base64") },
+      });
+      await rome.create(VirtualNode, {
+        apiVersion: VirtualNode.apiVersion,
+        kind: VirtualNode.kind,
+        metadata: { name: "naples", namespace: "liqo-tenant-naples" },
+        spec: { clusterID: "naples", createNode: true, kubeconfigSecretRef: { name: "naples" } },
+      });
+      await until("the event says why", async () => {
+        const events = await rome.list(Event, { namespace: "liqo-tenant-naples" });
+        return events.some(({ reason, message = "" }) => {
+          return reason === "ProviderUnreachable" && message.includes(`127.0.0.1:${nobody}`);
+        });
+      });
+      const begin = performance.now();
+      await rome.create(Pod, pod("unimpressed"));
+      await running("unimpressed");
+      assert.ok(performance.now() - begin < 5_000);
+      assert.equal(await rome.get(Node, { name: "naples" }), undefined);
+      await rome.delete(VirtualNode, { name: "naples", namespace: "liqo-tenant-naples" });
     });
   });
 

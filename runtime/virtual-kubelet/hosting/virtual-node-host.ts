@@ -1,9 +1,21 @@
 import type { VirtualNode } from "../../api";
 import { Lease } from "../../api/kubernetes";
-import { type Controller, LeaderElection, refOfKey, runController, watches } from "../../kube";
+import {
+  type Controller,
+  keyOf,
+  LeaderElection,
+  type Outcome,
+  refOfKey,
+  runController,
+  watches,
+} from "../../kube";
 import { leaseTiming } from "../flags";
+import { surplus } from "./fair-share";
 import { HostedNode } from "./hosted-node";
 import type { Services } from "./services";
+
+/** How long a node that was given up is not given up again, in milliseconds. */
+const OFFERED_MS = 600_000;
 
 interface Claim {
   /** What cannot change while the node is hosted. */
@@ -21,6 +33,10 @@ export class VirtualNodeHost {
   private readonly claims = new Map<string, Claim>();
   private readonly hosted = new Map<string, HostedNode>();
   private readonly controller: Controller;
+  /** Given up to be taken by another replica; until when nobody here stands for them, on the monotonic clock. */
+  private readonly resting = new Map<string, number>();
+  /** Given up lately, and not to be given up again so soon: perhaps nobody took it. */
+  private readonly offered = new Set<string>();
 
   constructor(
     private readonly services: Services,
@@ -47,10 +63,33 @@ export class VirtualNodeHost {
     return this.controller.started;
   }
 
-  private async reconcile(key: string): Promise<void> {
+  /** Gives up what is beyond this replica's share of the nodes. */
+  share(replicas: number): void {
+    const { context, caches, flags } = this.services;
+    const total = caches.virtualNodes.list().filter((node) => this.isMine(keyOf(node))).length;
+    const restMs = 4 * flags.vkLeaseRetryPeriod;
+    for (const key of surplus([...this.hosted.keys()], total, replicas, this.offered)) {
+      context.log.info("virtual node is left to another replica", { virtualNode: key });
+      this.resting.set(key, context.clock.monotonic() + restMs);
+      this.controller.enqueue(key);
+    }
+  }
+
+  private isResting(key: string): boolean {
+    const until = this.resting.get(key);
+    if (until === undefined) return false;
+    if (this.services.context.clock.monotonic() < until) return true;
+    this.resting.delete(key);
+    this.offered.add(key);
+    this.services.context.clock.after(OFFERED_MS, () => this.offered.delete(key));
+    return false;
+  }
+
+  private async reconcile(key: string): Promise<Outcome> {
     const virtualNode = this.services.caches.virtualNodes.getByKey(key);
     const claim = this.claims.get(key);
-    const wanted = virtualNode !== undefined && this.isMine(key) && !isLetGo(virtualNode);
+    const wanted =
+      virtualNode !== undefined && this.isMine(key) && !isLetGo(virtualNode) && !this.isResting(key);
     const terms = virtualNode === undefined ? "" : termsOf(virtualNode);
     if (claim !== undefined && (!wanted || claim.terms !== terms)) {
       claim.end.abort();
@@ -59,6 +98,8 @@ export class VirtualNodeHost {
     }
     if (virtualNode === undefined) return await this.forget(key);
     if (wanted && terms !== "" && !this.claims.has(key)) this.claims.set(key, this.claim(key, terms));
+    const until = this.resting.get(key);
+    if (until !== undefined) return { requeueAfterMs: until - this.services.context.clock.monotonic() + 1 };
   }
 
   private isMine(key: string): boolean {
