@@ -750,6 +750,29 @@ describe("virtual kubelet, from rome to milan", function () {
       assert.deepEqual(requests(from), {});
     });
 
+    it("shares its nodes with another replica, and takes them back", async () => {
+      const others = ["milan-2", "milan-3"];
+      for (const name of others) await pair.virtualNode(name);
+      await kubelet.end("SIGTERM");
+      kubelet = await startKubelet("vk-0", "--replicas=2");
+      const holders = async () => {
+        const leases = await Promise.all(
+          [NODE, ...others].map((name) => rome.get(Lease, { name, namespace: TENANT })),
+        );
+        return leases.map((lease) => lease?.spec.holderIdentity || "nobody").sort();
+      };
+      const mine = ["vk-0", "vk-0", "vk-0"];
+      await until("all are hosted here", async () => (await holders()).join() === mine.join());
+      const second = await startKubelet("vk-1", "--replicas=2");
+      await until("one of three went over", async () => (await holders()).join() === "vk-0,vk-0,vk-1");
+      await second.end("SIGTERM");
+      await until("it came back", async () => (await holders()).join() === mine.join());
+      for (const name of others) {
+        await rome.delete(VirtualNode, { name, namespace: TENANT });
+        await rome.delete(Node, { name });
+      }
+    });
+
     it("leaves its nodes to another replica", async () => {
       const other = await startKubelet("vk-1");
       await pause(1_000);
