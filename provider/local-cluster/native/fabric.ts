@@ -89,6 +89,8 @@ export async function removeFabric(layout: Layout): Promise<void> {
 
 /** Connects a node's namespace: it finds its end as `eth0`. */
 export async function connectNode(fabric: Fabric, node: ProcessIdentity, port: string): Promise<void> {
+  // The kernel takes a killed node's namespace apart at its leisure; until then its port is still there.
+  await runInNamespaces(fabric.holder, ["--net"], ["ip", "link", "delete", port]).catch(() => undefined);
   const commands = [
     `link add ${port} type veth peer name eth0 netns ${node.pid}`,
     `link set ${port} master ${bridge} up`,
