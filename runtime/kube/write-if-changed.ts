@@ -1,5 +1,6 @@
 import { isRecord } from "../api/invalid-object";
 import type { Desired, Kind, KubeObject } from "../api/meta";
+import { ApiError, isInvalid } from "./api-error";
 import type { ApplyOptions, CallOptions, KubeClient } from "./client";
 import { type DifferenceOptions, mergePatch } from "./difference";
 
@@ -48,10 +49,7 @@ export async function writeIfChanged<T extends KubeObject>(
   if (patch === undefined) return { object: observed, change: "none" };
   const object =
     apply === undefined
-      ? await client.patch(kind, observed.metadata, bound(patch, observed, options), {
-          type: "merge",
-          ...call,
-        })
+      ? await patchBound(client, kind, observed, patch, options)
       : await client.apply(kind, desired, { ...apply, ...call });
   return { object, change: "patched" };
 }
@@ -75,18 +73,39 @@ export async function patchStatusIfChanged<T extends KubeObject & { status?: unk
     ? mergePatch(status, present, { exactItems: true, ...options })
     : undefined;
   if (difference === undefined) return { object: observed, change: "none" };
-  const object = await client.patch(
-    kind,
-    observed.metadata,
-    bound({ status: difference }, observed, options),
-    {
-      type: "merge",
-      subresource: "status",
-      signal: options.signal,
-      deadlineMs: options.deadlineMs,
-    },
-  );
+  const object = await patchBound(client, kind, observed, { status: difference }, options, "status");
   return { object, change: "patched" };
+}
+
+async function patchBound<T extends KubeObject>(
+  client: KubeClient,
+  kind: Kind<T>,
+  observed: T,
+  patch: Record<string, unknown>,
+  options: WriteOptions,
+  subresource?: string,
+): Promise<T> {
+  const { signal, deadlineMs } = options;
+  try {
+    return await client.patch(kind, observed.metadata, bound(patch, observed, options), {
+      type: "merge",
+      subresource,
+      signal,
+      deadlineMs,
+    });
+  } catch (error) {
+    throw isAnotherObject(error) ? reborn(error) : error;
+  }
+}
+
+/** The API server calls a patch with the UID of another object invalid; to us it is a conflict like any other. */
+function isAnotherObject(error: unknown): error is ApiError {
+  return isInvalid(error) && error.details.causes.some(({ field }) => field === "metadata.uid");
+}
+
+function reborn(error: ApiError): ApiError {
+  const message = "the object was deleted and created anew meanwhile";
+  return new ApiError(error.request, 409, "Conflict", message, error.details);
 }
 
 function comparable(object: object): Record<string, unknown> {

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+
+import { Registry } from "prom-client";
+
+import {
+  createLogger,
+  type Outcome,
+  type ReconcileRun,
+  runController,
+  type Source,
+  Terminal,
+  TestClock,
+} from "../../../runtime/kube";
+
+class HandSource implements Source {
+  enqueue: (key: string) => void = () => undefined;
+  ended = false;
+  sync: () => void = () => undefined;
+  private readonly synced = new Promise<void>((resolve) => (this.sync = resolve));
+
+  start(enqueue: (key: string) => void): () => void {
+    this.enqueue = enqueue;
+    return () => (this.ended = true);
+  }
+
+  whenSynced(): Promise<void> {
+    return this.synced;
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+function start(reconcile: (key: string, run: ReconcileRun) => Promise<Outcome>, workers = 2) {
+  const clock = new TestClock();
+  const ending = new AbortController();
+  const metrics = new Registry();
+  const source = new HandSource();
+  let text = "";
+  const log = createLogger({ level: "debug", destination: { write: (line: string) => (text += line) } });
+  const controller = runController(
+    { name: "tenant", workers, sources: [source], reconcile },
+    { log, clock, signal: ending.signal, metrics },
+  );
+  const lines = () =>
+    text
+      .trim()
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { controller, clock, ending, metrics, source, lines };
+}
+
+describe("controller", () => {
+  it("begins when its sources have synced, and works each key once however often it was told", async () => {
+    const seen: string[] = [];
+    const { source, controller } = start((key) => {
+      seen.push(key);
+      return Promise.resolve();
+    });
+    for (const key of ["a", "b", "a"]) source.enqueue(key);
+    await turn();
+    assert.deepEqual([seen, controller.started], [[], false]);
+    source.sync();
+    await turn();
+    assert.deepEqual([seen, controller.started, controller.idle], [["a", "b"], true, true]);
+  });
+
+  it("works on several keys at a time, never on one twice", async () => {
+    const running = new Set<string>();
+    const finish = new Map<string, () => void>();
+    let most = 0;
+    const { source } = start((key) => {
+      assert.ok(!running.has(key));
+      running.add(key);
+      most = Math.max(most, running.size);
+      return new Promise<void>((resolve) => finish.set(key, resolve)).finally(() => running.delete(key));
+    });
+    source.sync();
+    await turn();
+    for (const key of ["a", "b", "c", "a"]) source.enqueue(key);
+    await turn();
+    assert.deepEqual([...running], ["a", "b"]);
+    finish.get("b")?.();
+    await turn();
+    assert.deepEqual([...running], ["a", "c"]);
+    source.enqueue("a");
+    finish.get("a")?.();
+    await turn();
+    assert.deepEqual([...running].sort(), ["a", "c"]);
+    assert.equal(most, 2);
+  });
+
+  it("retries with the key's back-off, and counts", async () => {
+    const failures: number[] = [];
+    const { source, clock, metrics, lines } = start((key, run) => {
+      failures.push(run.failures);
+      return failures.length < 4 ? Promise.reject(new Error(`no luck with ${key}`)) : Promise.resolve();
+    });
+    source.sync();
+    source.enqueue("a");
+    await turn();
+    assert.deepEqual(failures, [0]);
+    await clock.advance(5);
+    assert.deepEqual(failures, [0, 1]);
+    await clock.advance(1_000);
+    assert.deepEqual(failures, [0, 1, 2, 3]);
+    await clock.advance(60_000);
+    assert.equal(failures.length, 4);
+    const text = await metrics.metrics();
+    assert.match(text, /liqo_reconcile_total\{controller="tenant",result="error"\} 3/);
+    assert.match(text, /liqo_reconcile_total\{controller="tenant",result="success"\} 1/);
+    assert.match(text, /liqo_reconcile_total\{controller="tenant",result="terminal"\} 0/);
+    assert.match(text, /liqo_reconcile_duration_seconds_count\{controller="tenant"\} 4/);
+    assert.match(text, /liqo_queue_depth\{controller="tenant"\} 0/);
+    const runs = new Set(lines().map(({ run }) => run));
+    assert.equal(runs.size, 3, "each reconcile has an id of its own");
+    assert.ok(lines().every((line) => line.key === "a" && line.controller === "tenant"));
+  });
+
+  it("comes back when asked to, and does not when a human must act", async () => {
+    let count = 0;
+    const { source, clock } = start((key) => {
+      count += 1;
+      if (key === "stalled")
+        return Promise.reject(new Terminal("InvalidClass", "class gold does not exist; use default"));
+      return Promise.resolve({ requeueAfterMs: 10_000 });
+    });
+    source.sync();
+    source.enqueue("stalled");
+    await clock.advance(3_600_000);
+    assert.equal(count, 1);
+    source.enqueue("periodic");
+    await clock.advance(25_000);
+    assert.equal(count, 4);
+  });
+
+  it("ends with its signal: sources are left, running reconciles are told and waited for", async () => {
+    let aborted = false;
+    const { source, controller, ending } = start(
+      (_key, { signal }) =>
+        new Promise<void>((resolve) =>
+          signal.addEventListener("abort", () => {
+            aborted = true;
+            resolve();
+          }),
+        ),
+    );
+    source.sync();
+    source.enqueue("a");
+    await turn();
+    ending.abort();
+    await controller.stop();
+    source.enqueue("b");
+    await turn();
+    assert.deepEqual([aborted, source.ended, controller.idle], [true, true, true]);
+  });
+});
