@@ -19,7 +19,7 @@ export const token = config.requireSecret("token");
 `;
 
 describe("pulumi up on a folder with a TypeScript program", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let project: PulumiProject;
 
   before(async function () {

@@ -43,7 +43,7 @@ class RemoteSlice extends pulumi.ComponentResource {
 }
 
 describe("the plugin for other languages, on the real engine", function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   const controlPlane = withControlPlanes({ rome: { controllerManager: true } });
   const namespace = "peer-milan";
   let folder: string;

@@ -38,7 +38,7 @@ interface Outputs {
 }
 
 describe("the handshake's steps, on the real engine and with the real controllers", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const controlPlane = withControlPlanes({
     rome: { serviceCidr: "10.81.0.0/16" },
     milan: { serviceCidr: "10.92.0.0/16", controllerManager: true },

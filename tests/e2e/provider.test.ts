@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 import type * as pulumi from "@pulumi/pulumi";
 import type { OutputMap, Stack } from "@pulumi/pulumi/automation";
@@ -15,7 +19,7 @@ import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
 
 describe("resources of the provider, on the real engine", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let project: PulumiProject;
 
   before(async function () {
@@ -213,6 +217,17 @@ describe("resources of the provider, on the real engine", function () {
       await stack.destroy();
     });
 
+    it("with another cluster's CA fails at once and says so", async () => {
+      const { server } = parseKubeconfig(controlPlane("milan").kubeconfig);
+      const kubeconfig = kubeconfigOf(server, {}, { "certificate-authority-data": otherAuthority() });
+      const stack = await project.stack(
+        "authority",
+        waiting("late", { ...field("{.data.phase}"), kubeconfig, timeoutSeconds: 250 }),
+      );
+      await assert.rejects(stack.up(), /the API server cannot be used: .*(certificate|CERT)/i);
+      await stack.destroy();
+    });
+
     it("marks values of Secrets as secret", async () => {
       const data = { token: Buffer.from("very secret token").toString("base64") };
       await client.create(Secret, {
@@ -326,6 +341,20 @@ async function settled(stack: Stack): Promise<void> {
 function text(output: OutputMap[string] | undefined): string {
   assert.equal(typeof output?.value, "string");
   return String(output?.value);
+}
+
+/** A CA that signed nothing here, base64 of PEM. */
+function otherAuthority(): string {
+  const folder = mkdtempSync(join(tmpdir(), "liqo-ca-"));
+  try {
+    const [key, certificate] = [join(folder, "key.pem"), join(folder, "ca.pem")];
+    const subject = ["-subj", "/CN=another cluster"];
+    const request = ["req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "1", ...subject];
+    execFileSync("openssl", [...request, "-keyout", key, "-out", certificate], { stdio: "ignore" });
+    return readFileSync(certificate).toString("base64");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** The same cluster with a user whom it does not know. */
