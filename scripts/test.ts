@@ -32,6 +32,7 @@ const root = packageRoot();
 const compiled = join(root, "dist");
 /** The process that runs at the moment, to be stopped with this one. */
 let running: ChildProcess | undefined;
+let interrupted = false;
 
 async function runSuite(words: readonly string[]): Promise<Outcome> {
   const total: Outcome = { passed: 0, failed: 0 };
@@ -65,7 +66,7 @@ async function runSuite(words: readonly string[]): Promise<Outcome> {
  */
 async function endToEndFile(file: string): Promise<Outcome> {
   const first = await mocha(file, [file], END_TO_END_DEADLINE);
-  if (first.failed === 0) return first;
+  if (first.failed === 0 || interrupted) return first;
   console.log(`\n${file}: ${first.failed} failed in the first run; running it once more`);
   return mocha(file, [file], END_TO_END_DEADLINE);
 }
@@ -132,6 +133,7 @@ function run(
   deadline: number,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
+  if (interrupted) return Promise.resolve(1);
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ["--enable-source-maps", script, ...parameters], {
       cwd: root,
@@ -161,6 +163,7 @@ function stop(child: ChildProcess): void {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
+    interrupted = true;
     if (running !== undefined) stop(running);
     process.exitCode = 1;
   });
