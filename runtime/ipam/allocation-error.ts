@@ -5,7 +5,8 @@ export type AllocationFailure =
   | "NetworkNotFound"
   | "OutsidePools"
   | "PoolsExhausted"
-  | "TooManyPreAllocated";
+  | "TooManyPreAllocated"
+  | "UnusableRange";
 
 /** A network or an address cannot be given: trying again helps only when something else has changed. */
 export class AllocationError extends Error {

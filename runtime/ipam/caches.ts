@@ -1,0 +1,33 @@
+import { EndpointSlice, IP, Label, Network, Service } from "../api";
+import type { Informer, InformerSet } from "../kube";
+import { MANAGED_BY_IP } from "./ip-service";
+import { NetworkType, typeOf } from "./network-stage";
+
+/** What the controllers of networks and addresses watch, each once. */
+export class IpamCaches {
+  readonly networks: Informer<Network>;
+  readonly ips: Informer<IP>;
+  /** Those that were made for IPs. */
+  readonly services: Informer<Service>;
+  readonly endpointSlices: Informer<EndpointSlice>;
+
+  constructor(
+    informers: InformerSet,
+    private readonly liqoNamespace: string,
+  ) {
+    const ours = { labelSelector: `${Label.managedBy}=${MANAGED_BY_IP}` };
+    this.networks = informers.informer(Network);
+    this.ips = informers.informer(IP);
+    this.services = informers.informer(Service, ours);
+    this.endpointSlices = informers.informer(EndpointSlice, ours);
+  }
+
+  /** The Network that an IP takes its address from; undefined where it does not exist. */
+  networkOf({ spec: { networkRef }, metadata }: IP): Network | undefined {
+    if (networkRef?.name) {
+      return this.networks.get(networkRef.name, networkRef.namespace || metadata.namespace);
+    }
+    const external = this.networks.list().filter((network) => typeOf(network) === NetworkType.external);
+    return external.find((network) => network.metadata.namespace === this.liqoNamespace) ?? external[0];
+  }
+}

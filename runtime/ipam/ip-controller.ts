@@ -1,0 +1,176 @@
+import { EndpointSlice, Finalizer, IP, type Kind, type KubeObject, Label, Service } from "../api";
+import { withGlobalMetadata } from "../authentication/global-metadata";
+import { ownedBy } from "../authentication/owned-by";
+import {
+  type Controller,
+  keyOf,
+  patchStatusIfChanged,
+  type ReconcileRun,
+  runController,
+  Terminal,
+  watches,
+  writeIfChanged,
+} from "../kube";
+import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "../offloading/finalizers";
+import { formatAddress } from "./address";
+import { AllocationError } from "./allocation-error";
+import { formatCidr, parseCidr, sameCidr } from "./cidr";
+import { ipClaimOf, isPreinstalled } from "./claims";
+import { serviceOf } from "./ip-service";
+import type { IPClaim } from "./ipam";
+import type { IpamContext } from "./ipam-context";
+
+/**
+ * Gives every IP an address of its network, and the Service that it asks for (networking reference 8). Decided in memory first, and kept as long
+ * as the IP exists, like the ranges of Networks.
+ */
+export function runIPController(context: IpamContext): Controller {
+  const { runtime, caches } = context;
+  const { ips, networks, services, endpointSlices } = caches;
+  return runController(
+    {
+      name: "ip",
+      sources: [
+        watches(ips),
+        watches(networks, {
+          keys: (network) =>
+            ips
+              .list()
+              .filter((ip) => caches.networkOf(ip) === network || !ip.status?.ip)
+              .map(keyOf),
+        }),
+        // An address has become free, which an IP of a full network may have waited for.
+        watches(ips, {
+          keys: () =>
+            ips
+              .list()
+              .filter(({ status }) => !status?.ip)
+              .map(keyOf),
+          when: ({ type }) => type === "deleted",
+        }),
+        watches(services, { keys: ownedBy("IP") }),
+        watches(endpointSlices, { keys: ownedBy("IP") }),
+      ],
+      objectOf: (key) => ips.getByKey(key),
+      reconcile: (key, run) => new Reconciliation(context, run).of(key),
+    },
+    runtime,
+  );
+}
+
+class Reconciliation {
+  constructor(
+    private readonly context: IpamContext,
+    private readonly run: ReconcileRun,
+  ) {}
+
+  async of(key: string): Promise<void> {
+    const { caches, runtime } = this.context;
+    const ip = caches.ips.getByKey(key);
+    if (ip === undefined) return;
+    if (isDeleting(ip)) {
+      if (!hasFinalizer(ip, Finalizer.ip)) return;
+      await this.remove(ip);
+      await withoutFinalizer(runtime.client, IP, ip, Finalizer.ip);
+      return;
+    }
+    const claim = this.decide(ip);
+    if (claim === "moved") {
+      // Its network has another range by now. What stands in the status may be removed, but not replaced.
+      await patchStatusIfChanged(runtime.client, IP, ip, { ip: null, cidr: null });
+      return;
+    }
+    if (claim === "waiting") return;
+    await this.writeClaim(ip, claim);
+    await this.ensureService(ip);
+  }
+
+  /** The address that the IP has, or a new one. */
+  private decide(ip: IP): IPClaim | "waiting" | "moved" {
+    const { caches, ipam } = this.context;
+    const network = caches.networkOf(ip);
+    const cidr = network?.status?.cidr ? parseCidr(network.status.cidr) : undefined;
+    try {
+      const given = ipClaimOf(ip);
+      if (given !== undefined) {
+        if (cidr !== undefined && !sameCidr(cidr, given.cidr)) {
+          ipam.releaseIP(keyOf(ip));
+          return "moved";
+        }
+        ipam.adoptIP(keyOf(ip), given);
+        return given;
+      }
+      if (cidr === undefined) {
+        const waitsFor = network === undefined ? "its network to exist" : `a range for ${keyOf(network)}`;
+        this.run.log.info("IP waits", { waitsFor });
+        return "waiting";
+      }
+      return { cidr, address: ipam.acquireIP(keyOf(ip), cidr) };
+    } catch (error) {
+      if (!(error instanceof AllocationError)) throw error;
+      throw new Terminal(error.reason, error.message, { cause: error });
+    }
+  }
+
+  private async writeClaim(ip: IP, { address, cidr }: IPClaim): Promise<void> {
+    const { client } = this.context.runtime;
+    const { name, namespace } = ip.metadata;
+    const network = this.context.caches.networkOf(ip);
+    const labelled =
+      network === undefined
+        ? ip
+        : (
+            await writeIfChanged(
+              client,
+              IP,
+              {
+                apiVersion: "ipam.liqo.io/v1alpha1",
+                kind: "IP",
+                metadata: {
+                  name,
+                  namespace,
+                  labels: {
+                    [Label.ipNetworkNamespace]: network.metadata.namespace ?? "",
+                    [Label.ipNetworkName]: network.metadata.name,
+                  },
+                },
+              },
+              ip,
+            )
+          ).object;
+    const held = isPreinstalled(ip) ? labelled : await withFinalizer(client, IP, labelled, Finalizer.ip);
+    await patchStatusIfChanged(client, IP, held, { ip: formatAddress(address), cidr: formatCidr(cidr) });
+  }
+
+  private async ensureService(ip: IP): Promise<void> {
+    const desired = serviceOf(ip);
+    if (desired === undefined) return await this.remove(ip);
+    const { runtime, options, caches } = this.context;
+    const { name, namespace } = ip.metadata;
+    await writeIfChanged(
+      runtime.client,
+      Service,
+      withGlobalMetadata(desired.service, options.global),
+      caches.services.get(name, namespace),
+    );
+    await writeIfChanged(
+      runtime.client,
+      EndpointSlice,
+      withGlobalMetadata(desired.endpointSlice, options.global),
+      caches.endpointSlices.get(name, namespace),
+      { exact: ["endpoints", "ports"] },
+    );
+  }
+
+  private async remove(ip: IP): Promise<void> {
+    const { services, endpointSlices } = this.context.caches;
+    await this.removeOwn(Service, ip, services.get(ip.metadata.name, ip.metadata.namespace));
+    await this.removeOwn(EndpointSlice, ip, endpointSlices.get(ip.metadata.name, ip.metadata.namespace));
+  }
+
+  private async removeOwn<T extends KubeObject>(kind: Kind<T>, ip: IP, object: T | undefined): Promise<void> {
+    if (object === undefined || isDeleting(object)) return;
+    if (!ownedBy("IP")(object).includes(keyOf(ip))) return;
+    await this.context.runtime.client.delete(kind, object.metadata, { uid: object.metadata.uid });
+  }
+}
