@@ -12,6 +12,8 @@ import { type KubeletRoute, kubeletRoute, type PodRoute, remotePath, requiredAcc
 import { Refusal, refuseUpgrade } from "./refusal";
 
 const HEADER_TIMEOUT_MS = 10_000;
+/** API servers keep idle connections for 90 s; a connection that ends under a new request would fail it. */
+const KEEP_ALIVE_MS = 120_000;
 /** A log that is followed may stay silent for as long as timers can wait. */
 const FOLLOW_DEADLINE_MS = 2 ** 31 - 1;
 /** Of an error of the provider, which goes into one line. */
@@ -61,6 +63,7 @@ export class KubeletServer {
   ) {
     this.server = createServer(contextOf(tls), (request, response) => void this.serve(request, response));
     this.server.headersTimeout = HEADER_TIMEOUT_MS;
+    this.server.keepAliveTimeout = KEEP_ALIVE_MS;
     this.server.on("upgrade", (request, socket, head) => void this.serveUpgrade(request, socket, head));
     this.server.on("tlsClientError", (_error, socket) => socket.destroy());
   }

@@ -7,14 +7,15 @@ import type { PodMemory } from "./pod-memory";
 import { statusPatch } from "./status-patch";
 import { isUrgent } from "./status-urgency";
 
-/** How long a change of status that nobody waits for may be held back for what follows it, in milliseconds. */
-const HOLD_MS = 5_000;
-/** When many pods start at once each of them takes longer, so it is held back longer by this for each that is held. */
-const HOLD_PER_POD_MS = 20;
+/**
+ * How long a change of status that nobody waits for is held back for what follows it: twice as long as the last pod took to start, within these
+ * bounds, in milliseconds. When many pods start at once each of them takes longer.
+ */
+const HOLD_MS = { least: 5_000, most: 60_000 };
 
 /** Writes the status of local pods, as seldom as it can be done. */
 export class LocalStatusWriter {
-  private held = 0;
+  private lastStartMs = 0;
 
   constructor(
     private readonly client: KubeClient,
@@ -35,7 +36,7 @@ export class LocalStatusWriter {
     const status = statusPatch(current, desired);
     const label = takeOver && !stale && labels?.[Label.shadowPod] !== LabelValue.true;
     if (status === undefined && !label) {
-      this.forget(memory);
+      delete memory.heldSince;
       return;
     }
     if (!isUrgent(current, desired)) {
@@ -47,24 +48,16 @@ export class LocalStatusWriter {
       ...(status === undefined ? {} : { status }),
     };
     await this.client.patch(Pod, { name, namespace }, body, { type: "strategic", subresource: "status" });
-    this.forget(memory);
-    memory.written = { version: resourceVersion, status: desired };
-  }
-
-  /** Nothing is held back for a pod any more, because it was written, or because it is gone. */
-  forget(memory: PodMemory): void {
-    if (memory.heldSince === undefined) return;
+    if (memory.heldSince !== undefined) this.lastStartMs = this.clock.monotonic() - memory.heldSince;
     delete memory.heldSince;
-    this.held -= 1;
+    memory.written = { version: resourceVersion, status: desired };
   }
 
   /** @returns how much longer, in milliseconds */
   private hold(memory: PodMemory): number {
     const now = this.clock.monotonic();
-    if (memory.heldSince === undefined) {
-      memory.heldSince = now;
-      this.held += 1;
-    }
-    return memory.heldSince + HOLD_MS + this.held * HOLD_PER_POD_MS - now;
+    memory.heldSince ??= now;
+    const holdMs = Math.min(HOLD_MS.most, Math.max(HOLD_MS.least, 2 * this.lastStartMs));
+    return memory.heldSince + holdMs - now;
   }
 }

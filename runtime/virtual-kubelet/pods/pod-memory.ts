@@ -21,4 +21,4 @@ export interface PodMemory {
 }
 
 /** How long a ShadowPod that we created may stay unseen before it is taken for gone, in milliseconds. */
-export const UNSEEN_MS = 30_000;
+export const UNSEEN_MS = 120_000;

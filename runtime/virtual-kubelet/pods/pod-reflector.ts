@@ -195,12 +195,9 @@ export class PodReflector {
 
   /** Of pods that are gone on both sides nothing is kept. */
   private remember(key: string, local: Pod | undefined, memory: PodMemory): void {
-    if (local !== undefined || memory.created !== undefined || memory.deleted !== undefined) {
-      this.memories.set(key, memory);
-      return;
-    }
-    this.statuses.forget(memory);
-    this.memories.delete(key);
+    const kept = local !== undefined || memory.created !== undefined || memory.deleted !== undefined;
+    if (kept) this.memories.set(key, memory);
+    else this.memories.delete(key);
   }
 
   private get provider(): string {

@@ -34,7 +34,7 @@ interface Parts {
 /** Renewals are spread over this time, in milliseconds. */
 const SPREAD_MS = 30_000;
 /** How long a Secret that we wrote may stay unseen, in milliseconds. */
-const UNSEEN_MS = 30_000;
+const UNSEEN_MS = 120_000;
 
 interface Issued {
   podUid: string;
@@ -66,11 +66,7 @@ export class TokenReflector {
     const local = localPods.getByKey(key);
     const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
     if (secret !== undefined && (!isReflected(secret, peer.pair) || !isTokenSecret(secret))) {
-      this.parts.report.warn(
-        local,
-        EventReason.failedTokensReflection,
-        `Error reflecting object to cluster "${peer.identity.clusterId}": remote object already exists`,
-      );
+      this.warn(local, "remote object already exists");
       return;
     }
     if (local === undefined) {
@@ -145,16 +141,16 @@ export class TokenReflector {
       issued.writtenAt = this.parts.clock.monotonic();
       this.issued.set(key, issued);
     } catch (error) {
-      // The cache is behind: the Secret's event brings us back.
-      if (!isConflict(error) || isAlreadyExists(error)) {
-        this.parts.report.warn(
-          local,
-          EventReason.failedTokensReflection,
-          `Error reflecting object to cluster "${this.parts.peer.identity.clusterId}": ${messageOf(error)}`,
-        );
-      }
+      // A conflict means that the cache is behind: the Secret's event brings us back.
+      if (!isConflict(error)) this.warn(local, messageOf(error));
       throw error;
     }
+  }
+
+  private warn(local: Pod | undefined, why: string): void {
+    const { clusterId } = this.parts.peer.identity;
+    const message = `Error reflecting object to cluster "${clusterId}": ${why}`;
+    this.parts.report.warn(local, EventReason.failedTokensReflection, message);
   }
 
   private async request(
@@ -200,20 +196,31 @@ export class TokenReflector {
       },
       this.parts.peer.pair,
     );
-    const name = tokenSecretName(local.metadata.name);
-    if (secret !== undefined) {
-      const body = { metadata: { ...metadata, uid: secret.metadata.uid }, data };
-      await client.patch(Secret, { name, namespace: remote.remote }, body, { type: "merge" });
-      return;
+    const ref = { name: tokenSecretName(local.metadata.name), namespace: remote.remote };
+    const present = secret ?? (await this.createSecret({ ...ref, ...metadata }, data, client));
+    if (present === undefined) return;
+    const body = { metadata: { ...metadata, uid: present.metadata.uid }, data };
+    await client.patch(Secret, ref, body, { type: "merge" });
+  }
+
+  /** @returns undefined when it was made; else the Secret of ours that the cache does not show yet */
+  private async createSecret(
+    metadata: { name: string; namespace: string },
+    data: Record<string, string>,
+    client: KubeClient,
+  ): Promise<Secret | undefined> {
+    try {
+      const { apiVersion, kind } = Secret;
+      await client.create(Secret, { apiVersion, kind, metadata, type: "Opaque", immutable: false, data });
+      return undefined;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const existing = await client.get(Secret, metadata);
+      const ours =
+        existing !== undefined && isReflected(existing, this.parts.peer.pair) && isTokenSecret(existing);
+      if (!ours) throw error;
+      return existing;
     }
-    await client.create(Secret, {
-      apiVersion: Secret.apiVersion,
-      kind: Secret.kind,
-      metadata: { name, namespace: remote.remote, ...metadata },
-      type: "Opaque",
-      immutable: false,
-      data,
-    });
   }
 }
 

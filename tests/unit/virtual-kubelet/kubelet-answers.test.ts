@@ -91,6 +91,10 @@ describe("statsSummary", () => {
   });
 });
 
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 describe("joinStreams", () => {
   /** Two connected pairs of sockets; the inner ones get joined. */
   async function pairs(): Promise<{
@@ -135,17 +139,40 @@ describe("joinStreams", () => {
     server.pause();
     let sent = 0;
     const chunk = Buffer.alloc(65_536);
-    while (client.writableLength < 32 * 1024 * 1024 && sent < 256) {
+    while (client.writableLength < 64 * 1024 * 1024 && sent < 512) {
       client.write(chunk);
       sent++;
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
     assert.ok(
-      far.writableLength < 1024 * 1024,
+      far.writableLength < 5 * 1024 * 1024,
       `${far.writableLength} bytes are held for a side that does not read`,
     );
     client.destroy();
     server.destroy();
+    await joined;
+    end();
+  });
+
+  it("delivers to a slow side all that the other sent before it was gone", async () => {
+    const { client, near, far, server, end } = await pairs();
+    const joined = joinStreams(near, far);
+    client.pause();
+    const sent = 3_000_000;
+    server.end(Buffer.alloc(sent, "x"));
+    await until(() => far.readableEnded);
+    // As a client goes on sending what its protocol demands, to a side that is no more.
+    for (let i = 0; i < 20; i++) {
+      client.write("window update");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    server.destroy();
+    let received = 0;
+    client.on("data", (chunk: Buffer) => (received += chunk.length));
+    client.resume();
+    await once(client, "end");
+    assert.equal(received, sent);
+    client.destroy();
     await joined;
     end();
   });
