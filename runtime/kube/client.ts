@@ -4,6 +4,7 @@ import { InvalidObjectError, isRecord } from "../api/invalid-object";
 import type { Desired, Kind, KubeObject, ObjectRef, PostedKind } from "../api/meta";
 import { ApiError, isNotFound } from "./api-error";
 import { readPem } from "./credentials";
+import { ConnectionError } from "./dial";
 import type { Exchange, ResponseHandler, ResponseHeaders, WireRequest } from "./exchange";
 import { inClusterConnection } from "./in-cluster";
 import { type Connection, type KubeconfigOptions, parseKubeconfig } from "./kubeconfig";
@@ -105,6 +106,8 @@ const PAGE_SIZE = 500;
  */
 export class KubeClient {
   private transport: Transport;
+  /** Replaced, but with watches still open. */
+  private readonly draining = new Set<Transport>();
 
   private constructor(
     connection: Connection,
@@ -147,12 +150,14 @@ export class KubeClient {
   replaceCredentials(kubeconfig: string, options: KubeconfigOptions = {}): void {
     const replaced = this.transport;
     this.transport = new Transport(parseKubeconfig(kubeconfig, options), transportOptions(this.options));
-    replaced.drain();
+    this.draining.add(replaced);
+    void replaced.drain().then(() => this.draining.delete(replaced));
   }
 
   /** Ends all connections, and all requests on them. */
   close(): void {
     this.transport.destroy();
+    for (const transport of this.draining) transport.destroy();
   }
 
   /** `undefined`: there is no such object. */
@@ -402,6 +407,8 @@ export class KubeClient {
         if (waitMs === undefined || performance.now() + waitMs > end) return answer;
         await pause(waitMs, call.signal);
       } catch (error) {
+        // The credentials were replaced before the request left.
+        if (transport !== this.transport && error instanceof ConnectionError && error.unprocessed) continue;
         if (!mayRepeat || !isConnectionLoss(error) || performance.now() > end) throw error;
         mayRepeat = false;
       }

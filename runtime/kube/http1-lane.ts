@@ -30,6 +30,9 @@ class DialingAgent extends Agent {
 export class Http1Lane implements Lane {
   private readonly shortLived: DialingAgent;
   private readonly longLived: DialingAgent;
+  private active = 0;
+  private draining = false;
+  private onIdle: () => void = () => undefined;
 
   constructor(
     private readonly server: URL,
@@ -38,6 +41,13 @@ export class Http1Lane implements Lane {
   ) {
     this.shortLived = new DialingAgent(dial, maxConnections);
     this.longLived = new DialingAgent(dial, Infinity);
+  }
+
+  /** Closes what is idle now, and the rest as it becomes idle; resolves when nothing is under way. */
+  async drain(): Promise<void> {
+    this.draining = true;
+    if (this.active > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+    this.destroy();
   }
 
   destroy(): void {
@@ -86,6 +96,11 @@ export class Http1Lane implements Lane {
         });
       },
     );
+    this.active += 1;
+    outgoing.once("close", () => {
+      this.active -= 1;
+      if (this.draining && this.active === 0) this.onIdle();
+    });
     outgoing.on("error", fail);
     outgoing.end(request.body);
     return {

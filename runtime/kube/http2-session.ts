@@ -41,7 +41,7 @@ export class Http2Session implements Lane {
     socket.once("error", (error: Error) => (this.lost ??= error));
     this.session.once("connect", () => this.session.setLocalWindowSize(SESSION_WINDOW));
     this.session.on("goaway", () => (this.leaving = true));
-    this.session.on("error", (error: Error) => (this.lost = error));
+    this.session.on("error", (error: Error) => (this.lost ??= error));
     // The server's settings are the first thing it sends.
     const settling = setTimeout(
       () => this.destroy(new Error(`it sent no HTTP/2 settings in ${SETTINGS_DEADLINE_MS / 1000} s`)),
@@ -76,15 +76,19 @@ export class Http2Session implements Lane {
     return announced === undefined || announced > 1_000 ? ASSUMED_STREAMS : announced;
   }
 
-  /** Takes no new requests; those under way go on to their end. */
-  drain(): void {
+  /** Takes no new requests; resolves when those under way have come to their end. */
+  drain(): Promise<void> {
     this.leaving = true;
-    if (!this.session.closed) this.session.close();
+    if (this.session.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.session.once("close", () => resolve());
+      if (!this.session.closed) this.session.close();
+    });
   }
 
   destroy(reason?: Error): void {
-    this.lost ??= reason;
-    this.session.destroy();
+    this.lost ??= reason ?? new Error("it was closed");
+    this.session.destroy(this.lost, constants.NGHTTP2_CANCEL);
   }
 
   start(request: WireRequest, handler: ResponseHandler): Exchange {
@@ -122,7 +126,11 @@ export class Http2Session implements Lane {
     });
     stream.on("end", () => {
       // An aborted stream ends too, and so does one whose session was destroyed.
-      complete = answered && !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      complete =
+        answered &&
+        this.lost === undefined &&
+        !stream.aborted &&
+        stream.rstCode === constants.NGHTTP2_NO_ERROR;
     });
     stream.on("error", (error: Error) => (failure = error));
     stream.once("close", () => {

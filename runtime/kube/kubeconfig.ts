@@ -29,7 +29,14 @@ export type UserCredentials =
   | { type: "token-file"; file: string }
   | { type: "basic"; username: string; password: string }
   /** An exec plugin or an OIDC provider; the kubeconfig text goes to the loader that can run them. */
-  | { type: "plugin"; plugin: string; kubeconfig: string; context: string; baseDirectory?: string };
+  | {
+      type: "plugin";
+      plugin: "exec" | "oidc";
+      name: string;
+      kubeconfig: string;
+      context: string;
+      baseDirectory?: string;
+    };
 
 /** One cluster and one user: all that is needed to connect. */
 export interface Connection {
@@ -224,10 +231,16 @@ function credentialsOf(
   },
 ): UserCredentials {
   if (user.exec !== undefined) {
-    return { type: "plugin", plugin: `exec plugin ${describe(user.exec.command)}`, ...context.loader };
+    return {
+      type: "plugin",
+      plugin: "exec",
+      name: `exec plugin ${describe(user.exec.command)}`,
+      ...context.loader,
+    };
   }
   const provider = user["auth-provider"]?.name;
-  if (provider === "oidc") return { type: "plugin", plugin: "OIDC provider", ...context.loader };
+  if (provider === "oidc")
+    return { type: "plugin", plugin: "oidc", name: "OIDC provider", ...context.loader };
   if (provider !== undefined) {
     throw new KubeconfigError(
       context.source,

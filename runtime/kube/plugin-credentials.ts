@@ -14,6 +14,8 @@ interface Issued {
   pair?: CertificatePair;
 }
 
+const ASK_EVERY_MS = 10_000;
+
 /**
  * Credentials from an exec plugin or an OIDC provider, run by `@kubernetes/client-node`, which keeps them until they expire.
  *
@@ -21,6 +23,9 @@ interface Issued {
  */
 export class PluginCredentials implements Credentials {
   private loader: Promise<KubeConfig> | undefined;
+  /** The last answer, so that the library need not be asked for each request. */
+  private issued: Promise<Issued> | undefined;
+  private issuedUntil = 0;
   /** One run of the plugin serves all requests that wait for it. */
   private running: Promise<Issued> | undefined;
 
@@ -38,10 +43,19 @@ export class PluginCredentials implements Credentials {
   }
 
   forget(): void {
-    this.loader = undefined;
+    this.issued = undefined;
+    // A plugin runs again; an OIDC session must go on from the refresh token that it has by now.
+    if (this.plugin.plugin === "exec") this.loader = undefined;
   }
 
   private issue(): Promise<Issued> {
+    if (this.issued !== undefined && performance.now() < this.issuedUntil) return this.issued;
+    this.issuedUntil = performance.now() + ASK_EVERY_MS;
+    this.issued = this.ask();
+    return this.issued;
+  }
+
+  private ask(): Promise<Issued> {
     this.running ??= this.run().finally(() => {
       this.running = undefined;
     });
@@ -61,7 +75,7 @@ export class PluginCredentials implements Credentials {
         throw new KubeconfigError(
           this.source,
           "user",
-          `${this.plugin.plugin} gave neither a token nor a certificate`,
+          `${this.plugin.name} gave neither a token nor a certificate`,
         );
       }
       return {
@@ -69,9 +83,9 @@ export class PluginCredentials implements Credentials {
         pair: certificate === undefined || key === undefined ? undefined : { certificate, key },
       };
     } catch (error) {
+      this.forget();
       if (error instanceof KubeconfigError) throw error;
-      this.loader = undefined;
-      throw new KubeconfigError(this.source, "user", `${this.plugin.plugin} failed: ${reasonOf(error)}`);
+      throw new KubeconfigError(this.source, "user", `${this.plugin.name} failed: ${reasonOf(error)}`);
     }
   }
 

@@ -1,10 +1,10 @@
-import { isRecord } from "../api/invalid-object";
+import { InvalidObjectError, isRecord } from "../api/invalid-object";
 import type { Kind, KubeObject } from "../api/meta";
 import { ApiError, isGone } from "./api-error";
 import { backoffMs } from "./backoff";
 import type { KubeClient, ListOptions } from "./client";
 import { type Clock, sleep } from "./clock";
-import { keyOf } from "./keys";
+import { keyOf, keyOfRef } from "./keys";
 import type { Logger } from "./log";
 import { collectionPath, withQuery } from "./resource-path";
 import { IdleWatchError, readWatch, type WatchEvent } from "./watch-stream";
@@ -151,6 +151,7 @@ export class Reflector<T extends KubeObject> {
         if (listing === undefined) return this.take(event);
         if (event.type !== "BOOKMARK") {
           const object = this.keep(event.object);
+          if (object === undefined) return;
           if (event.type === "DELETED") listing.delete(keyOf(object));
           else listing.set(keyOf(object), object);
           return;
@@ -223,25 +224,42 @@ export class Reflector<T extends KubeObject> {
         break;
       case "DELETED": {
         const object = this.keep(event.object);
-        sink.delete(keyOf(object), object);
+        if (object !== undefined) sink.delete(keyOf(object), object);
         break;
       }
       case "ADDED":
-      case "MODIFIED":
-        sink.set(this.keep(event.object));
+      case "MODIFIED": {
+        const object = this.keep(event.object);
+        if (object !== undefined) sink.set(object);
         break;
+      }
     }
     // Only now: had the event been refused, it would have to come again.
     this.resumeFrom = version;
     this.succeeded();
   }
 
-  private keep(value: unknown): T {
-    return this.slim(this.options.kind.fromApiServer(value));
+  /**
+   * An object that is not of its kind's shape is left out, or stays as it was: one bad object must stop neither the watch nor,
+   * as if it were gone, have its dependents cleaned up.
+   */
+  private keep(value: unknown): T | undefined {
+    try {
+      return this.slim(this.options.kind.fromApiServer(value));
+    } catch (error) {
+      if (!(error instanceof InvalidObjectError)) throw error;
+      this.options.log.error("the API server returned an object that is not valid", {
+        watch: this.what,
+        error,
+      });
+      const key = keyOfUnknown(value);
+      return key === undefined ? undefined : this.options.kept(key);
+    }
   }
 
   private slim(object: T): T {
-    delete object.metadata.managedFields;
+    // Not deleted: V8 keeps the memory of a deleted property, which is a third of the object.
+    object.metadata.managedFields = undefined;
     const projected = this.options.project(object);
     const kept = this.options.kept(keyOf(projected));
     const same =
@@ -293,6 +311,13 @@ function isTooLargeVersion(error: ApiError): boolean {
 function refusesStreaming(error: unknown): boolean {
   if (error instanceof IdleWatchError) return true;
   return error instanceof ApiError && [400, 405, 422].includes(error.status);
+}
+
+function keyOfUnknown(value: unknown): string | undefined {
+  if (!isRecord(value) || !isRecord(value.metadata)) return undefined;
+  const { name, namespace } = value.metadata;
+  if (typeof name !== "string") return undefined;
+  return keyOfRef({ name, namespace: typeof namespace === "string" ? namespace : undefined });
 }
 
 function isInitialEventsEnd(object: Record<string, unknown>): boolean {

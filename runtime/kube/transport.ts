@@ -86,10 +86,12 @@ export class Transport {
     return dial(this.connection, this.credentials, ["http/1.1"]);
   }
 
-  /** Takes no new requests; open watches and answers under way go on to their end. */
-  drain(): void {
+  /** Takes no new requests; open watches and answers under way go on to their end, and with them it resolves. */
+  async drain(): Promise<void> {
     this.closed = true;
-    for (const session of this.sessions) session.drain();
+    await this.opening?.catch(() => undefined);
+    await Promise.all([...this.sessions].map((session) => session.drain()));
+    await this.http1?.drain();
   }
 
   destroy(): void {
@@ -146,7 +148,7 @@ export class Transport {
       this.sessions.delete(ended),
     );
     this.sessions.add(session);
-    if (this.closed) session.drain();
+    if (this.closed) void session.drain();
     return session;
   }
 

@@ -255,8 +255,21 @@ describe("kube client", function () {
       assert.equal(ended, false);
       assert.throws(() => swapping.replaceCredentials("clusters: 7"), /clusters/);
       assert.equal(await whoAmI(swapping), "rome-2");
-      watch.body.destroy();
+      // Requests that are on their way while the credentials change neither fail nor wait.
+      const busy = Array.from({ length: 200 }, async (_, i) => {
+        await new Promise((resolve) => setTimeout(resolve, i));
+        return await swapping.get(Namespace, { name: "default" });
+      });
+      for (const name of ["rome-3", "rome-4", "rome-5"]) {
+        const next = await plane.kubeconfigFor({ name, groups: group });
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        swapping.replaceCredentials(next);
+      }
+      assert.ok((await Promise.all(busy)).every((namespace) => namespace?.metadata.name === "default"));
+      assert.equal(await whoAmI(swapping), "rome-5");
+      assert.equal(ended, false);
       swapping.close();
+      await until("the end of the watch on a replaced connection", () => ended);
     });
 
     it("reads a token file again when it is replaced on disk, even where the old token has been revoked", async () => {
