@@ -1,6 +1,5 @@
 import tseslint from "typescript-eslint";
 
-
 /** Forbids relative imports that leave a folder for one it must not know. */
 function forbid(files, patterns, message) {
   return {
@@ -19,14 +18,25 @@ export default tseslint.config(
       "@typescript-eslint/no-floating-promises": "error",
       "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }],
       "@typescript-eslint/consistent-type-imports": "error",
-      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
       eqeqeq: ["error", "always", { null: "ignore" }],
     },
   },
   // The last matching entry wins, so the general rule stands first.
-  forbid(["runtime/**/*.ts"], ["/provider/", "/components/", "@pulumi/"], "the runtime knows nothing of Pulumi"),
-  forbid(["runtime/api/**/*.ts"], ["^\\.\\./\\.\\./(?!api/)", "/kube/", "@pulumi/"], "runtime/api knows nothing of the rest"),
+  forbid(
+    ["runtime/**/*.ts"],
+    ["/provider/", "/components/", "@pulumi/"],
+    "the runtime knows nothing of Pulumi",
+  ),
+  forbid(
+    ["runtime/api/**/*.ts"],
+    ["^\\.\\./\\.\\./(?!api/)", "/kube/", "@pulumi/"],
+    "runtime/api knows nothing of the rest",
+  ),
   forbid(
     ["runtime/kube/**/*.ts"],
     ["^\\.\\./(?!api/|kube/)[a-z-]+/", "@pulumi/"],

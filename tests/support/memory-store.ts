@@ -97,13 +97,17 @@ export class MemoryStore {
   update(resource: string, key: string, wanted: Record<string, unknown>, part: "main" | "status"): Stored {
     const before = this.get(resource, key);
     const metadata: Record<string, unknown> = isRecord(wanted.metadata) ? wanted.metadata : {};
-    for (const [field, text] of [
+    for (const [field, present] of [
       ["uid", before.metadata.uid],
       ["resourceVersion", before.metadata.resourceVersion],
     ] as const) {
       const given = metadata[field];
-      if (given !== undefined && given !== text) {
-        throw new Refusal(409, "Conflict", `${resource} "${key}": ${field} is ${text}, not ${text(given)}`);
+      if (given !== undefined && given !== present) {
+        throw new Refusal(
+          409,
+          "Conflict",
+          `${resource} "${key}": ${field} is ${present}, not ${text(given)}`,
+        );
       }
     }
     const after: Stored =

@@ -1,6 +1,11 @@
 /** A kubeconfig of another user of a cluster, by a certificate that the cluster signs. */
 import { CertificateSigningRequest } from "../../runtime/api";
-import { buildKubeconfig, createCertificateRequest, generateKeyPair, parseKubeconfig } from "../../runtime/identity";
+import {
+  buildKubeconfig,
+  createCertificateRequest,
+  generateKeyPair,
+  parseKubeconfig,
+} from "../../runtime/identity";
 import type { KubeClient } from "../../runtime/kube";
 import { until } from "./until";
 

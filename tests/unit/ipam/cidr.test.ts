@@ -70,7 +70,10 @@ describe("networks", () => {
   }
 
   const refused: [string, RegExp][] = [
-    ["10.70.0.0", /"10\.70\.0\.0" is not a CIDR; write an address and a prefix length, as in 10\.70\.0\.0\/16/],
+    [
+      "10.70.0.0",
+      /"10\.70\.0\.0" is not a CIDR; write an address and a prefix length, as in 10\.70\.0\.0\/16/,
+    ],
     ["10.70.0.0/33", /is not a CIDR/],
     ["10.70.0.0/016", /is not a CIDR/],
     ["10.70.0.0/", /is not a CIDR/],
