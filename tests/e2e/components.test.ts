@@ -56,7 +56,7 @@ interface Fabric {
 
 describe("components, on the real engine and real clusters", function () {
   this.timeout(5 * 60_000);
-  ownCheckout("comp");
+  ownCheckout("co");
   let project: PulumiProject;
   let images: LocalImages;
   let clusters: Record<Side, RunningCluster>;

@@ -165,7 +165,7 @@ const ORDERS: Record<string, (keyof typeof MANIFESTS)[]> = {
 
 describe("the declarative peering of seed 001, applied with kubectl on real clusters", function () {
   this.timeout(4 * 60_000);
-  ownCheckout("seed1");
+  ownCheckout("s1");
   const folder = mkdtempSync(join(tmpdir(), "pulumi-liqo-seed-001-"));
   let clusters: Record<Side, RunningCluster>;
   let clients: Record<Side, KubeClient>;

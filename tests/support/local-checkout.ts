@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +9,10 @@ import { downAllClusters } from "../../provider/local-cluster/local-clusters";
  * For a mocha suite: local clusters made by its tests, in this process or in others that inherit its environment, belong to a checkout of
  * their own, so that those of a person who works in this one are left alone. All of them are removed at the end. Call it inside `describe`.
  *
- * @param prefix 1 to 6 lower-case letters or digits, another one for each suite
+ * @param suite two letters to know its clusters by; the rest is drawn, as the same suite may run from two checkouts at once
  */
-export function ownCheckout(prefix: string): { readonly folder: string } {
+export function ownCheckout(suite: string): { readonly folder: string } {
+  const prefix = `${suite.slice(0, 2)}${randomBytes(2).toString("hex")}`;
   const folder = mkdtempSync(join(tmpdir(), `pulumi-liqo-${prefix}-`));
   const environment = { ...process.env };
   const removeAll = async () => {
