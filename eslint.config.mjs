@@ -9,7 +9,16 @@ function forbid(files, patterns, message) {
 }
 
 export default tseslint.config(
-  { ignores: ["dist/**", "node_modules/**", "**/*.mjs", "**/*.js", "examples/**/node_modules/**"] },
+  {
+    ignores: [
+      "dist/**",
+      ".build/**",
+      "node_modules/**",
+      "**/*.mjs",
+      "**/*.js",
+      "examples/**/node_modules/**",
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
