@@ -750,6 +750,54 @@ describe("virtual kubelet, from rome to milan", function () {
       assert.deepEqual(requests(from), {});
     });
 
+    it("again and again while pods come and go, ends with each pod once", async () => {
+      const names = Array.from({ length: 15 }, (_, i) => `chaos-${i}`);
+      let over = false;
+      const churn = async (name: string) => {
+        while (!over) {
+          if (Math.random() < 0.6) {
+            await rome.create(Pod, pod(name)).catch(() => undefined);
+          } else {
+            const gracePeriodSeconds = Math.random() < 0.3 ? 0 : 30;
+            await rome.delete(Pod, { name, namespace: HERE }, { gracePeriodSeconds });
+          }
+          await pause(Math.random() * 800);
+        }
+      };
+      const churning = names.map(churn);
+      for (let round = 0; round < 6; round++) {
+        await pause(500 + Math.random() * 2_000);
+        await kubelet.end("SIGKILL");
+        kubelet = await startKubelet("vk-0");
+      }
+      over = true;
+      await Promise.all(churning);
+      for (const name of names) await rome.create(Pod, pod(name)).catch(() => undefined);
+
+      await until("each pod runs once, or is gone on both sides", async () => {
+        const [here, there, shadows] = await Promise.all([
+          rome.list(Pod, { namespace: HERE }),
+          milan.list(Pod, { namespace: THERE }),
+          milan.list(ShadowPod, { namespace: THERE }),
+        ]);
+        return names.every((name) => {
+          const own = here.find(({ metadata }) => metadata.name === name);
+          const remotes = there.filter(({ metadata }) => metadata.name === name);
+          const shadowed = shadows.filter(({ metadata }) => metadata.name === name);
+          if (own === undefined) return remotes.length === 0 && shadowed.length === 0;
+          const source = JSON.parse(
+            remotes[0]?.metadata.annotations?.["offloading.liqo.io/source"] ?? "{}",
+          ) as { uid?: string };
+          const settled = own.metadata.deletionTimestamp == null && own.status?.phase === "Running";
+          return settled && remotes.length === 1 && shadowed.length === 1 && source.uid === own.metadata.uid;
+        });
+      });
+      await pause(1_500);
+      const from = Date.now();
+      await pause(3_000);
+      assert.deepEqual(requests(from), {});
+    });
+
     it("shares its nodes with another replica, and takes them back", async () => {
       const others = ["milan-2", "milan-3"];
       for (const name of others) await pair.virtualNode(name);

@@ -39,7 +39,9 @@ export class VirtualKubeletProcess {
       ],
       { stdio: ["ignore", log, log] },
     );
-    process.once("exit", () => child.kill("SIGKILL"));
+    const killAtExit = () => child.kill("SIGKILL");
+    process.once("exit", killAtExit);
+    child.once("exit", () => process.removeListener("exit", killAtExit));
     const started = new VirtualKubeletProcess(child, options, port);
     await until("the virtual kubelet is ready", async () => {
       if (child.exitCode !== null) throw new Error(started.log().slice(-4000));
