@@ -55,9 +55,9 @@ export const processFlags = nodeFlags.extend({
   virtualNode: flag.text(),
   listenPort: flag.integer(10_250, 0, 65_535),
   certificateType: flag.oneOf(["kubelet", "aws", "self-signed"], "kubelet"),
-  vkLeaseDuration: flag.duration(10_000),
-  vkLeaseRenewInterval: flag.duration(7_000),
-  vkLeaseRetryPeriod: flag.duration(2_000),
+  vkLeaseDuration: flag.duration(12_000),
+  vkLeaseRenewInterval: flag.duration(9_000),
+  vkLeaseRetryPeriod: flag.duration(1_200),
   nodeLeaseDuration: flag.duration(40_000),
   nodePingInterval: flag.duration(10_000),
   nodePingTimeout: flag.duration(1_000),
@@ -67,8 +67,8 @@ export const processFlags = nodeFlags.extend({
 export type ProcessFlags = z.output<typeof processFlags>;
 
 /**
- * The timing of the leases that virtual nodes are shared by. While all goes well they are renewed as seldom as leaves time for one more attempt before
- * the deadline: with many nodes they are most of what an idle process writes.
+ * The timing of the leases that virtual nodes are shared by. While all goes well they are renewed about twice before the
+ * deadline: with many nodes they are most of what an idle process writes.
  */
 export function leaseTiming(
   flags: Pick<ProcessFlags, "vkLeaseDuration" | "vkLeaseRenewInterval" | "vkLeaseRetryPeriod">,
@@ -78,6 +78,6 @@ export function leaseTiming(
     leaseDurationMs: vkLeaseDuration,
     renewDeadlineMs: vkLeaseRenewInterval,
     retryMs: vkLeaseRetryPeriod,
-    renewMs: Math.max(vkLeaseRetryPeriod, vkLeaseRenewInterval - 1.5 * vkLeaseRetryPeriod),
+    renewMs: Math.max(vkLeaseRetryPeriod, vkLeaseRenewInterval * 0.45),
   };
 }

@@ -67,7 +67,7 @@ export class VirtualNodeHost {
   share(replicas: number): void {
     const { context, caches, flags } = this.services;
     const total = caches.virtualNodes.list().filter((node) => this.isMine(keyOf(node))).length;
-    const restMs = 4 * flags.vkLeaseRetryPeriod;
+    const restMs = 6 * flags.vkLeaseRetryPeriod;
     for (const key of surplus([...this.hosted.keys()], total, replicas, this.offered)) {
       context.log.info("virtual node is left to another replica", { virtualNode: key });
       this.resting.set(key, context.clock.monotonic() + restMs);
