@@ -90,7 +90,9 @@ export class MemoryStore {
         resourceVersion: "",
       },
     };
-    return this.commit(resource, undefined, stored);
+    const created = this.commit(resource, undefined, stored);
+    this.collectOrphan(resource, key, created.metadata.ownerReferences ?? []);
+    return created;
   }
 
   /** Writes an object over the present one: its status alone, or everything but the status. Writes nothing where nothing changes. */
@@ -165,6 +167,18 @@ export class MemoryStore {
     for (const listener of collection.listeners) listener(event);
     if (gone) this.collectGarbage(after.metadata.uid);
     return after;
+  }
+
+  /** As the garbage collector does a little later: what is owned by an object that does not exist goes. */
+  private collectOrphan(resource: string, key: string, owners: { uid: string }[]): void {
+    const exists = ({ uid }: { uid: string }) =>
+      [...this.collections.values()].some(({ objects }) =>
+        [...objects.values()].some(({ metadata }) => metadata.uid === uid),
+      );
+    if (owners.length === 0 || owners.some(exists)) return;
+    setTimeout(() => {
+      if (this.collection(resource).objects.has(key)) this.delete(resource, key, {});
+    }, 20);
   }
 
   /** As the garbage collector does: what is owned by an object that is gone goes, too. */

@@ -1,4 +1,5 @@
 import { type FirewallConfiguration, type IP, Name } from "../../api";
+import { controlledBy } from "../../kube";
 import type { Chain, Match } from "../firewall/model";
 import {
   arrivesOn,
@@ -11,12 +12,6 @@ import {
   source,
 } from "./configurations";
 
-/** Names of the two configurations of an IP; its namespace is theirs. */
-export const ipMappingNames = (ip: string) => ({
-  gateway: `${ip}-remap-ipmapping-gw`,
-  fabric: `${ip}-remap-ipmapping-fabric`,
-});
-
 /**
  * In every gateway: an address of the external network leads to the one that it stands for, and what that one sends seems to come from it
  * (networking reference 14.3). Undefined while the IP has no address.
@@ -27,12 +22,16 @@ export function ipMappingInGateways(ip: IP): Generated<FirewallConfiguration> | 
   const external = ip.status?.ip;
   if (!external) return undefined;
   const { name, namespace = "" } = ip.metadata;
-  const { gateway } = ipMappingNames(name);
   return firewallConfiguration(
-    { name: gateway, namespace, audience: { category: "gateway", subcategory: "ip-mapping" } },
+    {
+      name: `${name}-remap-ipmapping-gw`,
+      namespace,
+      audience: { category: "gateway", subcategory: "ip-mapping" },
+      owner: controlledBy(ip),
+    },
     {
       // The table's name has the namespace, since the kernel's tables have none.
-      name: `${gateway}-${namespace}`,
+      name: `${name}-remap-ipmapping-gw-${namespace}`,
       chains: [
         leadsTo(ip, external, [arrivesOn(Name.tunnelInterface)]),
         {
@@ -61,11 +60,15 @@ export function ipMappingOnNodes(ip: IP): Generated<FirewallConfiguration> | und
   const external = ip.status?.ip;
   if (!external || ip.spec.masquerade !== true) return undefined;
   const { name, namespace = "" } = ip.metadata;
-  const { fabric } = ipMappingNames(name);
   return firewallConfiguration(
-    { name: fabric, namespace, audience: { category: "fabric", subcategory: "ip-mapping" } },
     {
-      name: `${fabric}-${namespace}`,
+      name: `${name}-remap-ipmapping-fabric`,
+      namespace,
+      audience: { category: "fabric", subcategory: "ip-mapping" },
+      owner: controlledBy(ip),
+    },
+    {
+      name: `${name}-remap-ipmapping-fabric-${namespace}`,
       chains: [
         leadsTo(ip, external, []),
         {

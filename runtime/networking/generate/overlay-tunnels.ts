@@ -1,4 +1,4 @@
-import { type GeneveTunnel, type InternalFabric, type InternalNode, Label } from "../../api";
+import { type Desired, type GeneveTunnel, type InternalFabric, type InternalNode, Label } from "../../api";
 import { controlledBy } from "../../kube";
 import { labelValue, objectName } from "./metadata";
 
@@ -17,7 +17,11 @@ export function keyOfOverlayTunnel({ spec: { internalFabricRef, internalNodeRef 
   return `${internalFabricRef.namespace}/${internalFabricRef.name} ${internalNodeRef.name}`;
 }
 
-export function overlayTunnel(fabric: InternalFabric, node: InternalNode, id: number) {
+export function overlayTunnel(
+  fabric: InternalFabric,
+  node: InternalNode,
+  id: number,
+): Desired<GeneveTunnel> & { metadata: { name: string; namespace: string }; spec: GeneveTunnel["spec"] } {
   const { name, namespace = "" } = fabric.metadata;
   return {
     apiVersion: "networking.liqo.io/v1beta1",
@@ -36,5 +40,5 @@ export function overlayTunnel(fabric: InternalFabric, node: InternalNode, id: nu
       internalFabricRef: { name, namespace },
       internalNodeRef: { name: node.metadata.name },
     },
-  } as const;
+  };
 }

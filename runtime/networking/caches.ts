@@ -1,0 +1,161 @@
+import {
+  Configuration,
+  FirewallConfiguration,
+  GatewayClient,
+  GatewayServer,
+  GeneveTunnel,
+  InternalFabric,
+  InternalNode,
+  IP,
+  type KubeObject,
+  Label,
+  Network,
+  Node,
+  Pod,
+  RouteConfiguration,
+} from "../api";
+import { controllerOf, type Informer, type InformerSet } from "../kube";
+
+const BY_PEER = "peer";
+const BY_NODE = "node";
+const BY_OWNER = "owner";
+
+/** What the networking controllers watch, each once. */
+export class NetworkingCaches {
+  readonly configurations: Informer<Configuration>;
+  readonly networks: Informer<Network>;
+  readonly ips: Informer<IP>;
+  readonly servers: Informer<GatewayServer>;
+  readonly clients: Informer<GatewayClient>;
+  readonly internalNodes: Informer<InternalNode>;
+  readonly internalFabrics: Informer<InternalFabric>;
+  readonly tunnels: Informer<GeneveTunnel>;
+  readonly firewalls: Informer<FirewallConfiguration>;
+  readonly routes: Informer<RouteConfiguration>;
+  /** All nodes, virtual ones included. */
+  readonly nodes: Informer<Node>;
+  /** Pods of this cluster, with what matters for reaching them. */
+  readonly pods: Informer<Pod>;
+
+  constructor(informers: InformerSet) {
+    this.configurations = informers.informer(Configuration);
+    this.networks = informers.informer(Network);
+    this.ips = informers.informer(IP);
+    this.servers = informers.informer(GatewayServer);
+    this.clients = informers.informer(GatewayClient);
+    this.internalNodes = informers.informer(InternalNode);
+    this.internalFabrics = informers.informer(InternalFabric);
+    this.tunnels = informers.informer(GeneveTunnel);
+    // What agents say in the status is nothing to the controllers.
+    this.firewalls = informers.informer(FirewallConfiguration, { project: firewallWithoutStatus });
+    this.routes = informers.informer(RouteConfiguration, { project: routeWithoutStatus });
+    this.nodes = informers.informer(Node, { project: nodeIdentity });
+    this.pods = informers.informer(Pod, { project: podAddresses });
+    for (const informer of [this.configurations, this.servers, this.clients]) {
+      informer.addIndex(BY_PEER, peersOf);
+    }
+    this.firewalls.addIndex(BY_OWNER, ownersOf);
+    this.tunnels.addIndex(BY_OWNER, ownersOf);
+    this.pods.addIndex(BY_NODE, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []));
+  }
+
+  /** Resolves when all of them are known: what has been given is read from objects of several kinds. */
+  async whenSynced(): Promise<void> {
+    const informers = [
+      this.configurations,
+      this.networks,
+      this.ips,
+      this.servers,
+      this.clients,
+      this.internalNodes,
+      this.internalFabrics,
+      this.tunnels,
+      this.firewalls,
+      this.routes,
+      this.nodes,
+      this.pods,
+    ];
+    await Promise.all(informers.map((informer) => informer.whenSynced()));
+  }
+
+  /** The objects of one of the caches that concern a peer. */
+  ofPeer<T extends Configuration | GatewayServer | GatewayClient>(informer: Informer<T>, peer: string): T[] {
+    return informer.byIndex(BY_PEER, peer);
+  }
+
+  /** The FirewallConfigurations that an object controls. */
+  ownFirewalls(owner: KubeObject): FirewallConfiguration[] {
+    return this.firewalls.byIndex(BY_OWNER, owner.metadata.uid ?? "");
+  }
+
+  /** The tunnels of the overlay that a gateway's end controls. */
+  ownTunnels(fabric: InternalFabric): GeneveTunnel[] {
+    return this.tunnels.byIndex(BY_OWNER, fabric.metadata.uid ?? "");
+  }
+
+  podsOn(node: string): Pod[] {
+    return this.pods.byIndex(BY_NODE, node);
+  }
+}
+
+/** The peer that an object is labelled with, as a list of keys. */
+export function peersOf({ metadata }: KubeObject): string[] {
+  const peer = metadata.labels?.[Label.remoteClusterID];
+  return peer ? [peer] : [];
+}
+
+function ownersOf(object: KubeObject): string[] {
+  const owner = controllerOf(object);
+  return owner === undefined ? [] : [owner.uid];
+}
+
+function firewallWithoutStatus({ status: _status, ...rest }: FirewallConfiguration): FirewallConfiguration {
+  return rest;
+}
+
+function routeWithoutStatus({ status: _status, ...rest }: RouteConfiguration): RouteConfiguration {
+  return rest;
+}
+
+function nodeIdentity({ apiVersion, kind, metadata }: Node): Node {
+  const { name, uid, resourceVersion, labels, deletionTimestamp } = metadata;
+  const type = labels?.[Label.nodeType];
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(type !== undefined && { labels: { [Label.nodeType]: type } }),
+      ...(deletionTimestamp && { deletionTimestamp }),
+    },
+    spec: {},
+  };
+}
+
+/** Labels that say what a pod is to the network. */
+const POD_LABELS = [Label.shadowPod, Label.networkingComponent, Label.gatewayActive];
+
+function podAddresses({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels } = metadata;
+  const kept = POD_LABELS.flatMap((key): [string, string][] => {
+    const value = labels?.[key];
+    return value === undefined ? [] : [[key, value]];
+  });
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      ...(deletionTimestamp && { deletionTimestamp }),
+      ...(kept.length > 0 && { labels: Object.fromEntries(kept) }),
+    },
+    spec: { containers: [], nodeName: spec?.nodeName, hostNetwork: spec?.hostNetwork },
+    status: { phase: status?.phase, podIP: status?.podIP, podIPs: status?.podIPs },
+  };
+}

@@ -1,0 +1,185 @@
+import {
+  cidrInName,
+  ConditionReason,
+  type Configuration,
+  Label,
+  type Network,
+  type OwnerReference,
+} from "../../api";
+import { controlledBy, controllerOf, keyOf } from "../../kube";
+import { formatCidr, parseCidr } from "../../ipam/cidr";
+import { NetworkType, typeOf } from "../../ipam/network-stage";
+import { unusableReason } from "../../ipam/special-ranges";
+import { CIDRS_CONFIGURED } from "../address-mapping";
+import { objectName } from "../generate/metadata";
+import { peerOf } from "../generate/peer";
+
+const TYPES = ["pod", "external"] as const;
+type CidrType = (typeof TYPES)[number];
+type Cidrs = Record<CidrType, string[]>;
+type ConfigurationStatus = NonNullable<Configuration["status"]>;
+export type Condition = NonNullable<ConfigurationStatus["conditions"]>[number];
+
+/** A Network that holds a place for one of the peer's. */
+export interface WantedNetwork {
+  apiVersion: "ipam.liqo.io/v1alpha1";
+  kind: "Network";
+  metadata: {
+    name: string;
+    namespace: string;
+    labels: Record<string, string>;
+    ownerReferences: OwnerReference[];
+  };
+  spec: { cidr: string };
+}
+
+export interface ConfigurationDecision {
+  /** This cluster's networks, where the spec does not say them yet. */
+  local?: Cidrs;
+  networks: WantedNetwork[];
+  /** Networks of the Configuration's that it does not ask for any more. */
+  obsolete: Network[];
+  /** The peer's networks as this cluster reaches them, in the order of the spec; empty where there is no answer yet. */
+  remote: Cidrs;
+  condition: Omit<Condition, "lastTransitionTime">;
+}
+
+/**
+ * What a Configuration leads to (networking reference 7): a Network for each of the peer's, and an answer where each of them is here.
+ *
+ * @param networks all Networks of the cluster
+ * @param elders Configurations of the same peer that were there first
+ */
+export function decideConfiguration(
+  configuration: Configuration,
+  networks: readonly Network[],
+  elders: readonly Configuration[],
+): ConfigurationDecision {
+  const local = configuration.spec.local === undefined ? localCidrs(networks) : undefined;
+  const answers = TYPES.map((type) => answerFor(configuration, type, networks));
+  const [pod, external] = answers;
+  const problems = [
+    ...rivals(configuration, elders),
+    ...(configuration.spec.local === undefined && local === undefined
+      ? ["this cluster's own networks have no ranges yet"]
+      : []),
+    ...answers.flatMap((answer) => answer.problems),
+  ];
+  return {
+    ...(local !== undefined && { local }),
+    networks: answers.flatMap((answer) => answer.networks),
+    obsolete: answers.flatMap((answer) => answer.obsolete),
+    remote: { pod: pod?.remote ?? [], external: external?.remote ?? [] },
+    condition: {
+      type: CIDRS_CONFIGURED,
+      status: problems.length === 0 ? "True" : "False",
+      reason:
+        problems.length === 0 ? ConditionReason.networkCIDRsConfigured : ConditionReason.waitingForNetworks,
+      message: problems.length === 0 ? "Every network of the peer has its place here" : problems.join("; "),
+      observedGeneration: configuration.metadata.generation ?? 0,
+    },
+  };
+}
+
+interface Answer {
+  networks: WantedNetwork[];
+  obsolete: Network[];
+  remote: string[];
+  problems: string[];
+}
+
+function answerFor(configuration: Configuration, type: CidrType, networks: readonly Network[]): Answer {
+  const cidrs = configuration.spec.remote?.cidr?.[type] ?? [];
+  const field = `spec.remote.cidr.${type}`;
+  const blank = cidrs.map(() => "");
+  if (cidrs.length === 0) {
+    return {
+      networks: [],
+      obsolete: owned(configuration, type, networks),
+      remote: [],
+      problems: [`${field} is empty; give the peer's networks`],
+    };
+  }
+  const faults = cidrs.flatMap((cidr) => faultOf(cidr).map((fault) => `${field}: ${fault}`));
+  if (faults.length > 0) return { networks: [], obsolete: [], remote: blank, problems: faults };
+
+  const wanted = cidrs.map((cidr) => wantedNetwork(configuration, type, formatCidr(parseCidr(cidr))));
+  const names = new Map(wanted.map((network) => [network.metadata.name, network.spec.cidr]));
+  const obsolete = owned(configuration, type, networks).filter(
+    ({ metadata, spec }) => metadata.deletionTimestamp || names.get(metadata.name) !== spec.cidr,
+  );
+  if (obsolete.length > 0) {
+    // What they hold may be what the new ones ask for.
+    const leaving = obsolete.map((network) => `Network ${keyOf(network)}`).join(", ");
+    return { networks: [], obsolete, remote: blank, problems: [`${leaving} must go first`] };
+  }
+  const remote = wanted.map(
+    ({ metadata }) =>
+      networks.find((network) => keyOf(network) === `${metadata.namespace}/${metadata.name}`)?.status?.cidr ??
+      "",
+  );
+  const unanswered = wanted.filter((_, index) => remote[index] === "").map(({ metadata }) => metadata.name);
+  return {
+    networks: distinct(wanted),
+    obsolete: [],
+    remote,
+    problems: distinctNames(unanswered).map((name) => `Network ${name} has no range yet`),
+  };
+}
+
+/** This cluster's networks, once all of them have their ranges. */
+function localCidrs(networks: readonly Network[]): Cidrs | undefined {
+  const rangesOf = (type: string) =>
+    networks
+      .filter((network) => typeOf(network) === type)
+      .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+      .map(({ status }) => status?.cidr ?? "");
+  const [pod, external] = [rangesOf(NetworkType.pod), rangesOf(NetworkType.external)];
+  const complete = (ranges: string[]) => ranges.length > 0 && !ranges.includes("");
+  return complete(pod) && complete(external) ? { pod, external } : undefined;
+}
+
+function wantedNetwork(configuration: Configuration, type: CidrType, cidr: string): WantedNetwork {
+  const { name, namespace = "" } = configuration.metadata;
+  return {
+    apiVersion: "ipam.liqo.io/v1alpha1",
+    kind: "Network",
+    metadata: {
+      name: objectName(`${name}-${type}-${cidrInName(cidr)}`),
+      namespace,
+      labels: { [Label.remoteClusterID]: peerOf(configuration), [Label.cidrType]: type },
+      ownerReferences: [controlledBy(configuration)],
+    },
+    spec: { cidr },
+  };
+}
+
+function owned({ metadata }: Configuration, type: CidrType, networks: readonly Network[]): Network[] {
+  return networks.filter(
+    (network) =>
+      network.metadata.labels?.[Label.cidrType] === type && controllerOf(network)?.uid === metadata.uid,
+  );
+}
+
+function faultOf(cidr: string): string[] {
+  try {
+    const reason = unusableReason(parseCidr(cidr));
+    return reason === undefined ? [] : [`${reason}; pods there cannot be reached`];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+function rivals(configuration: Configuration, elders: readonly Configuration[]): string[] {
+  return elders.map(
+    (elder) => `Configuration ${keyOf(elder)} is for ${peerOf(configuration)} already; delete one of the two`,
+  );
+}
+
+function distinct(networks: WantedNetwork[]): WantedNetwork[] {
+  return [...new Map(networks.map((network) => [network.metadata.name, network])).values()];
+}
+
+function distinctNames(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}

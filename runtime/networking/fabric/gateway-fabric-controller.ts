@@ -1,0 +1,137 @@
+import { type Configuration, type GatewayClient, type GatewayServer, InternalFabric, Label } from "../../api";
+import { withGlobalMetadata } from "../../authentication/global-metadata";
+import {
+  controllerOf,
+  type Controller,
+  controlledBy,
+  keyOf,
+  refOfKey,
+  runController,
+  type Source,
+  Terminal,
+  watches,
+  writeIfChanged,
+} from "../../kube";
+import { formatCidr } from "../../ipam/cidr";
+import { cidrMappings, isConfigured } from "../address-mapping";
+import { peersOf } from "../caches";
+import { peerOf } from "../generate/peer";
+import type { NetworkingContext } from "../networking-context";
+import { overlayInterface } from "../overlay";
+import { overlayOwnerKey, type OverlayRegistry } from "./overlay-registry";
+
+type Gateway = GatewayServer | GatewayClient;
+
+/** Gives each gateway its place in the overlay: where its pod is, and what networks lie behind it (networking reference 11). */
+export function runGatewayFabricController(
+  networking: NetworkingContext,
+  overlay: OverlayRegistry,
+): Controller {
+  const { runtime, caches } = networking;
+  const all = () => [...caches.servers.list(), ...caches.clients.list()].map(gatewayKey);
+  const ofPeer = (object: Configuration) =>
+    peersOf(object).flatMap((peer) => [
+      ...caches.ofPeer(caches.servers, peer).map(gatewayKey),
+      ...caches.ofPeer(caches.clients, peer).map(gatewayKey),
+    ]);
+  const sources: Source[] = [
+    watches(caches.servers, { keys: (gateway) => [gatewayKey(gateway)] }),
+    watches(caches.clients, { keys: (gateway) => [gatewayKey(gateway)] }),
+    watches(caches.configurations, { keys: ofPeer }),
+    watches(caches.internalFabrics, {
+      keys: (fabric) => {
+        const owner = controllerOf(fabric);
+        return owner === undefined ? [] : [`${owner.kind} ${fabric.metadata.namespace}/${owner.name}`];
+      },
+    }),
+    overlay.changes(all),
+  ];
+  const gatewayOf = (key: string): Gateway | undefined => {
+    const [kind, ref = ""] = key.split(" ");
+    const { name, namespace } = refOfKey(ref);
+    return kind === "GatewayServer"
+      ? caches.servers.get(name, namespace)
+      : caches.clients.get(name, namespace);
+  };
+  return runController(
+    {
+      name: "gateway-fabric",
+      sources,
+      objectOf: gatewayOf,
+      reconcile: (key) => reconcile(networking, overlay, gatewayOf(key)),
+    },
+    runtime,
+  );
+}
+
+function gatewayKey(gateway: Gateway): string {
+  return `${gateway.kind} ${keyOf(gateway)}`;
+}
+
+async function reconcile(
+  { runtime, caches, options }: NetworkingContext,
+  overlay: OverlayRegistry,
+  gateway: Gateway | undefined,
+): Promise<void> {
+  if (gateway === undefined || gateway.metadata.deletionTimestamp) return;
+  const peer = peerOf(gateway);
+  const gatewayIP = gateway.status?.internalEndpoint?.ip;
+  const configuration = caches.ofPeer(caches.configurations, peer).find(isConfigured);
+  // Until its pod runs and the peer's networks have their places, what was written before stays.
+  if (!gatewayIP || configuration === undefined) return;
+
+  const { namespace = "" } = gateway.metadata;
+  const name = fabricName(
+    peer,
+    gateway,
+    (candidate) => caches.internalFabrics.get(candidate, namespace) !== undefined,
+  );
+  const observed = caches.internalFabrics.get(name, namespace);
+  const owner = observed && controllerOf(observed);
+  if (owner !== undefined && owner.uid !== gateway.metadata.uid) {
+    throw new Terminal(
+      "GatewayConflict",
+      `InternalFabric ${namespace}/${name} belongs to ${owner.kind} ${owner.name}; delete one of the two gateways for ${peer}`,
+    );
+  }
+  const key = overlayOwnerKey("InternalFabric", `${namespace}/${name}`);
+  const ip = overlay.addressOf(key, observed?.spec.interface.gateway.ip);
+  if (ip === undefined) return;
+  const remoteCIDRs = (["pod", "external"] as const).flatMap((type) =>
+    cidrMappings(configuration, type).map(({ remapped }) => formatCidr(remapped)),
+  );
+  await writeIfChanged(
+    runtime.client,
+    InternalFabric,
+    withGlobalMetadata(
+      {
+        apiVersion: "networking.liqo.io/v1beta1",
+        kind: "InternalFabric",
+        metadata: {
+          name,
+          namespace,
+          labels: { [Label.remoteClusterID]: peer },
+          ownerReferences: [controlledBy(gateway)],
+        },
+        spec: {
+          ...(gateway.spec.mtu !== undefined && { mtu: gateway.spec.mtu }),
+          remoteCIDRs,
+          gatewayIP,
+          interface: {
+            node: { name: observed?.spec.interface.node.name ?? overlayInterface(key) },
+            gateway: { ip },
+          },
+        },
+      },
+      options.global,
+    ),
+    observed,
+    { exact: ["spec"], lock: "never" },
+  );
+}
+
+/** Named after the peer; one that an earlier version named after the gateway stays. */
+function fabricName(peer: string, gateway: Gateway, exists: (name: string) => boolean): string {
+  const { name } = gateway.metadata;
+  return !exists(peer) && exists(name) ? name : peer;
+}

@@ -1,0 +1,53 @@
+import { FirewallConfiguration, RouteConfiguration } from "../api";
+import type { RuntimeContext } from "../kube";
+import { runApiServerAddressController } from "./addresses/api-server-address-controller";
+import { runIPMappingController } from "./addresses/ip-mapping-controller";
+import { runPodAddressController } from "./addresses/pod-address-controller";
+import { runUnknownSourceController } from "./addresses/unknown-source-controller";
+import { NetworkingCaches } from "./caches";
+import { runConfigurationController } from "./configuration/controller";
+import { runConfigurationRulesController } from "./configuration/rules-controller";
+import { runGatewayFabricController } from "./fabric/gateway-fabric-controller";
+import { runInternalFabricController } from "./fabric/internal-fabric-controller";
+import { runNodeController } from "./fabric/node-controller";
+import { runNodeRoutesController } from "./fabric/node-routes-controller";
+import { OverlayRegistry } from "./fabric/overlay-registry";
+import { runPodRoutesController } from "./fabric/pod-routes-controller";
+import { runStaticFirewallsController } from "./fabric/static-firewalls-controller";
+import type { NetworkingContext } from "./networking-context";
+import { ObjectWriter } from "./object-writer";
+import type { NetworkingOptions } from "./options";
+
+/**
+ * Starts the controllers that decide what the network between clusters looks like; agents on nodes and in gateways carry it out. Returns once they know
+ * everything that was given before.
+ */
+export async function startNetworking(runtime: RuntimeContext, options: NetworkingOptions): Promise<void> {
+  const { client, informers } = runtime;
+  const caches = new NetworkingCaches(informers);
+  const networking: NetworkingContext = {
+    runtime,
+    options,
+    caches,
+    firewalls: new ObjectWriter(client, FirewallConfiguration, caches.firewalls, options.global),
+    routes: new ObjectWriter(client, RouteConfiguration, caches.routes, options.global),
+  };
+  await caches.whenSynced();
+  const overlay = new OverlayRegistry(caches);
+
+  runConfigurationController(networking);
+  runConfigurationRulesController(networking);
+
+  runNodeController(networking, overlay);
+  runGatewayFabricController(networking, overlay);
+  runInternalFabricController(networking);
+  runNodeRoutesController(networking);
+  runPodRoutesController(networking);
+  runStaticFirewallsController(networking);
+
+  runIPMappingController(networking);
+  if (!options.offloadingEnabled) return;
+  runUnknownSourceController(networking);
+  runPodAddressController(networking);
+  runApiServerAddressController(networking);
+}
