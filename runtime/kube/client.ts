@@ -154,6 +154,14 @@ export class KubeClient {
     void replaced.drain().then(() => this.draining.delete(replaced));
   }
 
+  /**
+   * Another client of the same cluster with a connection of its own, for the few requests that must not wait behind many: renewals of leases, and
+   * questions whether the server lives.
+   */
+  sibling(): KubeClient {
+    return new KubeClient(this.transport.connection, { ...this.options, maxConnections: 1 });
+  }
+
   /** Ends all connections, and all requests on them. */
   close(): void {
     this.transport.destroy();

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Configuration, ForeignCluster, IP, VirtualNode } from "../api";
 import { Label, LabelValue } from "../api/keys";
 import { Node } from "../api/kubernetes";
-import type { RuntimeContext } from "../kube";
+import type { KubeClient, RuntimeContext } from "../kube";
 import { leaseTiming, type ProcessFlags } from "./flags";
 import type { Caches, Services } from "./hosting/services";
 import { Replicas } from "./hosting/replicas";
@@ -27,6 +27,7 @@ import { ReflectionReports } from "./reflection/report";
 export async function start(context: RuntimeContext, flags: ProcessFlags): Promise<void> {
   const { client, clock, log, metrics } = context;
   const caches = openCaches(context, flags);
+  const leaseClient = leaseClientOf(context);
   const reports = new ReflectionReports({
     client,
     clock,
@@ -39,7 +40,7 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
     opened: (peer) => {
       const lead = (term: AbortSignal) =>
         reflectForPeer({ context, peer, reports, virtualNodes: caches.virtualNodes }, term);
-      leaderships.set(peer, leadership(peer, context, flags, caches, lead));
+      leaderships.set(peer, leadership(peer, leaseClient, context, flags, caches, lead));
     },
     closed: (peer) => {
       leaderships.get(peer)?.close();
@@ -56,7 +57,16 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
   });
   const { endpoint, port } = await KubeletEndpoint.start(context, flags, backend);
   const kubeletVersion = await apiServerVersion(context);
-  const services: Services = { context, flags, reports, peers, caches, kubeletPort: port, kubeletVersion };
+  const services: Services = {
+    context,
+    leaseClient,
+    flags,
+    reports,
+    peers,
+    caches,
+    kubeletPort: port,
+    kubeletVersion,
+  };
   const host = new VirtualNodeHost(services, (node) => {
     endpoint.certifyFor(node.nodeName);
     leaderships.get(node.provider.peer)?.look();
@@ -65,7 +75,7 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
   context.health.addReadiness("virtual nodes", () =>
     host.started ? undefined : "the VirtualNodes were not listed yet",
   );
-  if (flags.replicas > 1) countReplicas(context, flags, (live) => host.share(live));
+  if (flags.replicas > 1) countReplicas(context, leaseClient, flags, (live) => host.share(live));
   log.info("virtual kubelet started", {
     cluster: flags.clusterId,
     replica: flags.podName,
@@ -86,8 +96,17 @@ function openCaches({ informers }: RuntimeContext, { liqoNamespace }: ProcessFla
   };
 }
 
+/** Closed when all leases were given back. */
+function leaseClientOf({ client, signal, endings }: RuntimeContext): KubeClient {
+  const leaseClient = client.sibling();
+  const close = () => void Promise.allSettled(endings).then(() => leaseClient.close());
+  signal.addEventListener("abort", close, { once: true });
+  return leaseClient;
+}
+
 function leadership(
   peer: Peer,
+  leaseClient: KubeClient,
   context: RuntimeContext,
   flags: ProcessFlags,
   { virtualNodes }: Caches,
@@ -95,6 +114,7 @@ function leadership(
 ): PeerLeadership {
   return new PeerLeadership({
     context,
+    leaseClient,
     peer,
     virtualNodes,
     lead,
@@ -104,7 +124,8 @@ function leadership(
 }
 
 function countReplicas(
-  { client, clock, log, signal, endings }: RuntimeContext,
+  { clock, log, signal, endings }: RuntimeContext,
+  client: KubeClient,
   flags: ProcessFlags,
   onCount: (live: number) => void,
 ): void {

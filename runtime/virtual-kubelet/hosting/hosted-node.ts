@@ -257,8 +257,8 @@ export class HostedNode implements PeerMember {
   }
 
   private async keepLease(term: AbortSignal): Promise<void> {
-    const { context, flags, caches } = this.services;
-    const lease = new NodeLease(context.client, context.clock, flags.nodeLeaseDuration);
+    const { context, flags, caches, leaseClient } = this.services;
+    const lease = new NodeLease(leaseClient, context.clock, flags.nodeLeaseDuration);
     const everyMs = flags.nodeLeaseDuration / 4;
     while (!term.aborted) {
       const node = caches.nodes.get(this.nodeName);

@@ -1,6 +1,6 @@
 import type { Configuration, ForeignCluster, IP, VirtualNode } from "../../api";
 import type { Node } from "../../api/kubernetes";
-import type { Informer, RuntimeContext } from "../../kube";
+import type { Informer, KubeClient, RuntimeContext } from "../../kube";
 import type { ProcessFlags } from "../flags";
 import type { Peers } from "../peer/peers";
 import type { ReflectionReports } from "../reflection/report";
@@ -8,6 +8,8 @@ import type { ReflectionReports } from "../reflection/report";
 /** What all virtual nodes of the process share. */
 export interface Services {
   context: RuntimeContext;
+  /** Of this cluster, for leases alone: when hundreds of pods start at once, their requests must not hold a renewal up. */
+  leaseClient: KubeClient;
   flags: ProcessFlags;
   reports: ReflectionReports;
   peers: Peers;

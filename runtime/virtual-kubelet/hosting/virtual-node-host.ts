@@ -108,11 +108,11 @@ export class VirtualNodeHost {
   }
 
   private claim(key: string, terms: string): Claim {
-    const { context, flags } = this.services;
+    const { context, flags, leaseClient } = this.services;
     const { namespace = "", name } = refOfKey(key);
     const end = new AbortController();
     const election = new LeaderElection({
-      client: context.client,
+      client: leaseClient,
       lease: { name, namespace },
       identity: flags.podName,
       ...leaseTiming(flags),

@@ -58,7 +58,7 @@ export class ProviderPing {
 
   private async ask(signal: AbortSignal): Promise<string | undefined> {
     const { access, foreignCluster, intervalMs, timeoutMs } = this.parts;
-    if (access.client === undefined) return access.problem ?? "there is no kubeconfig yet";
+    if (access.pingClient === undefined) return access.problem ?? "there is no kubeconfig yet";
     if (intervalMs === 0) return undefined;
     const condition = foreignCluster()?.status?.conditions?.find(({ type }) => type === "APIServerStatus");
     if (condition?.status === "Established") return undefined;
@@ -66,7 +66,7 @@ export class ProviderPing {
       return `the ForeignCluster says APIServerStatus ${condition.status}`;
     }
     try {
-      const { status } = await access.client.raw({ path: "/livez", deadlineMs: timeoutMs, signal });
+      const { status } = await access.pingClient.raw({ path: "/livez", deadlineMs: timeoutMs, signal });
       return status === 200 ? undefined : `/livez answers ${status}`;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);

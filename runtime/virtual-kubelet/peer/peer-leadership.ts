@@ -1,10 +1,17 @@
 import type { VirtualNode } from "../../api";
 import { Name } from "../../api/keys";
-import { type Informer, LeaderElection, type LeaderElectionOptions, type RuntimeContext } from "../../kube";
+import {
+  type Informer,
+  type KubeClient,
+  LeaderElection,
+  type LeaderElectionOptions,
+  type RuntimeContext,
+} from "../../kube";
 import type { Peer } from "./peer";
 
 interface Parts {
   context: RuntimeContext;
+  leaseClient: KubeClient;
   peer: Peer;
   virtualNodes: Informer<VirtualNode>;
   /** Tells this replica from the others. */
@@ -54,9 +61,9 @@ export class PeerLeadership {
   }
 
   private stand(end: AbortSignal): void {
-    const { context, peer, identity, timing, lead } = this.parts;
+    const { context, leaseClient, peer, identity, timing, lead } = this.parts;
     const election = new LeaderElection({
-      client: context.client,
+      client: leaseClient,
       lease: { name: Name.reflectionLease, namespace: peer.identity.namespace },
       identity,
       clock: context.clock,

@@ -18,6 +18,8 @@ type Context = Pick<RuntimeContext, "clock" | "informers" | "log" | "metrics">;
 export class ProviderAccess {
   /** Undefined until the Secret holds a kubeconfig that can be read. */
   client: KubeClient | undefined;
+  /** The same with a connection of its own, for asking whether the provider lives: the answer must not wait behind others. */
+  pingClient: KubeClient | undefined;
   /** Watches at the provider with this identity. */
   informers: InformerSet | undefined;
   /**
@@ -90,11 +92,13 @@ export class ProviderAccess {
     if (this.client !== undefined && this.client.server === next.server) {
       next.close();
       this.client.replaceCredentials(text, options);
+      this.pingClient?.replaceCredentials(text, options);
       return;
     }
     // Another address may be another cluster: nothing that was seen at the old one holds.
     this.drop();
     this.client = next;
+    this.pingClient = next.sibling();
     this.informers = new InformerSet(next, {
       clock: this.context.clock,
       log: this.context.log,
@@ -106,7 +110,9 @@ export class ProviderAccess {
   private drop(): void {
     void this.informers?.stop();
     this.client?.close();
+    this.pingClient?.close();
     this.client = undefined;
+    this.pingClient = undefined;
     this.informers = undefined;
   }
 }
