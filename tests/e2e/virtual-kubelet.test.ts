@@ -742,6 +742,36 @@ describe("virtual kubelet, from rome to milan", function () {
       });
     });
 
+    it("renews a token that would expire soon, for the same pod", async () => {
+      await rome.create(Pod, pod("patient", { spec: { automountServiceAccountToken: true } }));
+      await running("patient");
+      const ref = { name: "patient-token", namespace: THERE };
+      const first = await until("the token is there", () => milan.get(Secret, ref));
+      await kubelet.end("SIGKILL");
+      const soon = new Date(Date.now() + 300_000).toISOString().replace(/\.\d+Z$/, "Z");
+      await milan.patch(
+        Secret,
+        ref,
+        { metadata: { annotations: { "offloading.liqo.io/service-account-expiration": soon } } },
+        { type: "merge" },
+      );
+      kubelet = await startKubelet("vk-0");
+      const [key = ""] = Object.keys(first.data ?? {});
+      const second = await until("the token is another", async () => {
+        const found = await milan.get(Secret, ref);
+        return found?.data?.[key] !== first.data?.[key] ? found : undefined;
+      });
+      assert.equal(second.metadata.uid, first.metadata.uid);
+      const payload =
+        Buffer.from(second.data?.[key] ?? "", "base64")
+          .toString("utf8")
+          .split(".")[1] ?? "";
+      const claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as {
+        "kubernetes.io": { pod: { uid: string } };
+      };
+      assert.equal(claims["kubernetes.io"].pod.uid, (await local("patient"))?.metadata.uid);
+    });
+
     it("writes nothing when nothing changes", async () => {
       await kubelet.end("SIGKILL");
       const from = Date.now();
