@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 
 import { type Credentials, readPem } from "./credentials";
@@ -20,30 +21,44 @@ export class ConnectionError extends Error {
   }
 }
 
+/** There is no way to the server at the moment; nothing was sent. */
+export class CannotConnectError extends ConnectionError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, true, options);
+  }
+}
+
 const DIAL_DEADLINE_MS = 10_000;
+
+export interface DialOptions {
+  /** For ALPN, most wanted first. */
+  protocols: ("h2" | "http/1.1")[];
+  /** Told how long the TCP connection took, which is one round trip. */
+  onConnected?: (ms: number) => void;
+}
 
 /**
  * Opens a connection to the API server, through its proxy if it has one, with the credentials of this moment.
  *
- * @param protocols for ALPN, most wanted first
- * @throws ConnectionError naming the server and the cause
+ * @throws CannotConnectError naming the server and the cause
  */
 export async function dial(
   connection: Connection,
   credentials: Credentials,
-  protocols: string[],
+  { protocols, onConnected }: DialOptions,
 ): Promise<Socket> {
   const deadline = AbortSignal.timeout(DIAL_DEADLINE_MS);
   try {
     const { server } = connection;
-    const raw = await openTcp(connection, deadline);
+    const raw = await openTcp(connection, deadline, onConnected);
     if (server.protocol === "http:") return raw;
-    return await secure(raw, await serverTls(connection, credentials, protocols), deadline);
+    const under = protocols.includes("h2") ? new SurfacedSocket(raw) : raw;
+    return await secure(under, await serverTls(connection, credentials, protocols), deadline);
   } catch (error) {
     if (error instanceof Error && error.name === "KubeconfigError") throw error;
     const via = connection.proxy === undefined ? "" : ` through the proxy ${connection.proxy.host}`;
     const reason = deadline.aborted ? `no connection in ${DIAL_DEADLINE_MS / 1000} s` : reasonOf(error);
-    throw new ConnectionError(`cannot connect to ${connection.server.host}${via}: ${reason}`, true, {
+    throw new CannotConnectError(`cannot connect to ${connection.server.host}${via}: ${reason}`, {
       cause: error,
     });
   }
@@ -74,10 +89,14 @@ async function serverTls(
   };
 }
 
-async function openTcp(connection: Connection, signal: AbortSignal): Promise<Socket> {
+async function openTcp(
+  connection: Connection,
+  signal: AbortSignal,
+  onConnected: ((ms: number) => void) | undefined,
+): Promise<Socket> {
   const { server, proxy } = connection;
   const target = { host: bareHost(server), port: portOf(server) };
-  if (proxy === undefined) return await connected(target, signal);
+  if (proxy === undefined) return await connected(target, signal, onConnected);
   if (proxy.protocol === "socks5:") return await throughSocks(proxy, target);
   const plain = await connected({ host: bareHost(proxy), port: portOf(proxy) }, signal);
   const socket =
@@ -87,10 +106,16 @@ async function openTcp(connection: Connection, signal: AbortSignal): Promise<Soc
   return await throughConnect(socket, proxy, target, signal);
 }
 
-async function connected(target: { host: string; port: number }, signal: AbortSignal): Promise<Socket> {
+async function connected(
+  target: { host: string; port: number },
+  signal: AbortSignal,
+  onConnected?: (ms: number) => void,
+): Promise<Socket> {
+  const begin = performance.now();
   const socket = connectTcp({ ...target, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
   try {
     await once(socket, "connect", { signal });
+    onConnected?.(performance.now() - begin);
     return socket;
   } catch (error) {
     socket.destroy();
@@ -98,8 +123,8 @@ async function connected(target: { host: string; port: number }, signal: AbortSi
   }
 }
 
-async function secure(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
-  const tls = connectTls({ ...options, socket: new SurfacedSocket(socket) });
+async function secure(socket: Duplex, options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
+  const tls = connectTls({ ...options, socket });
   // An error between now and the moment somebody uses the connection would end the process; it is found as a destroyed socket.
   tls.on("error", () => undefined);
   try {

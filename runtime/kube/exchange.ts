@@ -26,8 +26,3 @@ export interface Exchange {
   pause(): void;
   resume(): void;
 }
-
-/** One connection, or a set of them, that can carry a request. */
-export interface Lane {
-  start(request: WireRequest, handler: ResponseHandler): Exchange;
-}

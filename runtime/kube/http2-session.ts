@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect, constants } from "node:http2";
 import type { Socket } from "node:net";
 
 import { ConnectionError } from "./dial";
-import type { Exchange, Lane, ResponseHandler, WireRequest } from "./exchange";
+import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
 
 const SETTINGS_DEADLINE_MS = 10_000;
 /** kube-apiserver allows 100; assumed until its settings arrive. */
@@ -11,15 +11,14 @@ const STREAM_WINDOW = 1 << 20;
 const SESSION_WINDOW = 16 << 20;
 
 /**
- * One HTTP/2 connection with many requests in flight.
+ * One HTTP/2 connection with many watches on it.
  *
  * While requests are open and nothing is heard, it sends pings; a connection that does not answer one is destroyed, and with it
  * every watch on it fails at once. That is how a half-open socket is noticed.
  */
-export class Http2Session implements Lane {
+export class Http2Session {
   /** Requests under way. */
-  active = 0;
-  private longLived = 0;
+  private active = 0;
   private readonly session: ClientHttp2Session;
   private readonly pinging: NodeJS.Timeout;
   private heard = true;
@@ -31,7 +30,7 @@ export class Http2Session implements Lane {
     socket: Socket,
     private readonly origin: URL,
     private readonly heartbeatMs: number,
-    onClose: (session: Http2Session) => void,
+    private readonly on: { onClose: () => void; onSilence: () => void },
   ) {
     this.session = connect(origin, {
       createConnection: () => socket,
@@ -53,17 +52,13 @@ export class Http2Session implements Lane {
       clearInterval(this.pinging);
       clearTimeout(settling);
       this.leaving = true;
-      onClose(this);
+      this.on.onClose();
     });
   }
 
-  /**
-   * Whether it takes one more request now. Watches may take four fifths of it only: they stay, and what is queued behind them
-   * would wait for minutes.
-   */
-  hasRoomFor({ longLived }: Pick<WireRequest, "longLived">): boolean {
-    if (this.isLeaving || this.active >= this.limit) return false;
-    return longLived !== true || this.longLived < Math.max(1, Math.floor(this.limit * 0.8));
+  /** Whether it takes one more request now. */
+  get hasRoom(): boolean {
+    return !this.isLeaving && this.active < this.limit;
   }
 
   /** On its way out: told so by the server, drained or lost. */
@@ -107,9 +102,7 @@ export class Http2Session implements Lane {
     } catch (error) {
       throw new ConnectionError(`the connection to ${this.authority} is closing`, true, { cause: error });
     }
-    const held = request.longLived === true ? 1 : 0;
     this.active += 1;
-    this.longLived += held;
     let answered = false;
     let complete = false;
     let cancelled = false;
@@ -135,7 +128,6 @@ export class Http2Session implements Lane {
     stream.on("error", (error: Error) => (failure = error));
     stream.once("close", () => {
       this.active -= 1;
-      this.longLived -= held;
       if (cancelled) return;
       if (complete && failure === undefined) handler.onEnd();
       else handler.onError(this.failureOf(stream.rstCode, failure));
@@ -165,10 +157,10 @@ export class Http2Session implements Lane {
       this.heard = false;
       return;
     }
-    const giveUp = setTimeout(
-      () => this.destroy(new Error(`no answer to a ping in ${this.heartbeatMs / 1000} s`)),
-      this.heartbeatMs,
-    );
+    const giveUp = setTimeout(() => {
+      this.on.onSilence();
+      this.destroy(new Error(`no answer to a ping in ${this.heartbeatMs / 1000} s`));
+    }, this.heartbeatMs);
     const sent = this.session.ping(() => {
       clearTimeout(giveUp);
       this.heard = true;

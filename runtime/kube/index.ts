@@ -11,7 +11,7 @@ export {
   terminationSignal,
 } from "./context";
 export * from "./controller";
-export { ConnectionError } from "./dial";
+export { CannotConnectError, ConnectionError } from "./dial";
 export { type DifferenceOptions, mergePatch, semanticallyEqual } from "./difference";
 export { EventRecorder, type EventRecorderOptions } from "./events";
 export { Health, type HealthCheck, type HealthReport } from "./health";

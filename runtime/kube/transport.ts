@@ -2,26 +2,41 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
 import { type Credentials, credentialsFor } from "./credentials";
-import { ConnectionError, dial } from "./dial";
-import type { Exchange, Lane, ResponseHandler, WireRequest } from "./exchange";
-import { Http1Lane } from "./http1-lane";
+import { CannotConnectError, ConnectionError, dial } from "./dial";
+import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
+import { Http1Pool } from "./http1-pool";
 import { Http2Session } from "./http2-session";
 import type { Connection } from "./kubeconfig";
 
-const MAX_RESTARTS = 3;
-
 export interface TransportOptions {
-  /** For short requests; watches open more where they fill one. */
-  maxConnections: number;
+  /** For short requests. Default: 16, and 64 where a round trip takes longer than 3 ms. */
+  maxConnections?: number;
   heartbeatMs: number;
 }
 
-/** Carries requests to one API server over few connections: HTTP/2, or HTTP/1.1 where the server has nothing better. */
+type Failed = (error: Error) => void;
+
+const MAX_RESTARTS = 3;
+const NEAR_MS = 3;
+const NEAR_CONNECTIONS = 16;
+const FAR_CONNECTIONS = 64;
+
+/**
+ * Carries requests to one API server.
+ *
+ * Short requests go over a few HTTP/1.1 connections: half the CPU of HTTP/2 in Node, and no garbage to speak of. Watches share HTTP/2 connections,
+ * which hold a hundred of them in the memory of one; where the server does not offer HTTP/2, each has a connection of its own.
+ */
 export class Transport {
   readonly credentials: Credentials;
+  private readonly short: Http1Pool;
+  /** Only where there is no HTTP/2. */
+  private readonly long: Http1Pool;
   private readonly sessions = new Set<Http2Session>();
-  private http1: Http1Lane | undefined;
-  private opening: Promise<Lane> | undefined;
+  private opening: Promise<Http2Session | "no HTTP/2"> | undefined;
+  private http2 = true;
+  /** The shortest seen, since a busy process sees longer ones. */
+  private roundTripMs: number | undefined;
   private closed = false;
 
   constructor(
@@ -29,6 +44,14 @@ export class Transport {
     private readonly options: TransportOptions,
   ) {
     this.credentials = credentialsFor(connection);
+    const { server } = connection;
+    this.http2 = server.protocol === "https:";
+    this.short = new Http1Pool({
+      server,
+      dial: () => this.dialHttp1(),
+      maxConnections: () => this.maxConnections,
+    });
+    this.long = new Http1Pool({ server, dial: () => this.dialHttp1(), maxConnections: () => Infinity });
   }
 
   /** Sends a request. What the server certainly did not process is sent again on another connection. */
@@ -37,32 +60,24 @@ export class Transport {
     let cancelled = false;
     let paused = false;
     const attempt = (restarts: number) => {
+      const failed = (error: Error) => {
+        if (cancelled) return;
+        const again =
+          error instanceof ConnectionError && error.unprocessed && !(error instanceof CannotConnectError);
+        if (again && restarts < MAX_RESTARTS && !this.closed) attempt(restarts + 1);
+        else handler.onError(error);
+      };
       const retrying: ResponseHandler = {
         onHead: (status, headers) => handler.onHead(status, headers),
         onData: (chunk) => handler.onData(chunk),
         onEnd: () => handler.onEnd(),
-        onError: (error) => failed(error, restarts),
+        onError: failed,
       };
-      const start = (lane: Lane) => {
-        if (cancelled) return;
-        try {
-          current = lane.start(request, retrying);
-          if (paused) current.pause();
-        } catch (error) {
-          failed(asError(error), restarts);
-        }
-      };
-      const lane = this.idleLane(request);
-      if (lane !== undefined) return start(lane);
-      this.onNewLane(request, start).catch((error: unknown) => {
-        if (!cancelled) handler.onError(asError(error));
+      this.start(request, retrying, failed, (exchange) => {
+        current = exchange;
+        if (cancelled) exchange.cancel();
+        else if (paused) exchange.pause();
       });
-    };
-    const failed = (error: Error, restarts: number) => {
-      if (cancelled) return;
-      const again = error instanceof ConnectionError && error.unprocessed && restarts < MAX_RESTARTS;
-      if (again && !this.closed) attempt(restarts + 1);
-      else handler.onError(error);
     };
     attempt(0);
     return {
@@ -81,9 +96,12 @@ export class Transport {
     };
   }
 
-  /** A connection of its own that speaks HTTP/1.1, for protocol upgrades. */
-  dialHttp1(): Promise<Socket> {
-    return dial(this.connection, this.credentials, ["http/1.1"]);
+  /** A connection of its own that speaks HTTP/1.1, for the pools and for protocol upgrades. */
+  async dialHttp1(): Promise<Socket> {
+    return await dial(this.connection, this.credentials, {
+      protocols: ["http/1.1"],
+      onConnected: (ms) => (this.roundTripMs = Math.min(this.roundTripMs ?? ms, ms)),
+    });
   }
 
   /** Takes no new requests; open watches and answers under way go on to their end, and with them it resolves. */
@@ -91,74 +109,102 @@ export class Transport {
     this.closed = true;
     await this.opening?.catch(() => undefined);
     await Promise.all([...this.sessions].map((session) => session.drain()));
-    await this.http1?.drain();
+    await Promise.all([this.short.drain(), this.long.drain()]);
   }
 
   destroy(): void {
     this.closed = true;
     for (const session of this.sessions) session.destroy(new Error("the client was closed"));
-    this.http1?.destroy();
+    this.short.destroy();
+    this.long.destroy();
   }
 
-  private idleLane(request: WireRequest): Lane | undefined {
-    if (this.http1 !== undefined) return this.http1;
-    for (const session of this.sessions) if (session.hasRoomFor(request)) return session;
-    return request.longLived === true ? undefined : this.fullLane();
-  }
-
-  /** When all connections are full and there may be no more, the emptiest one queues the request. */
-  private fullLane(): Lane | undefined {
-    const open = [...this.sessions].filter((session) => !session.isLeaving);
-    if (open.length < this.options.maxConnections) return undefined;
-    return open.reduce((least, session) => (session.active < least.active ? session : least));
-  }
-
-  /** Opens connections until one has room, and starts there before anybody else can take that room: many wait for the same one. */
-  private async onNewLane(request: WireRequest, start: (lane: Lane) => void): Promise<void> {
-    for (let lost = 0; lost < MAX_RESTARTS;) {
-      const opened = await this.openLane();
-      const lane = this.idleLane(request);
-      if (lane !== undefined) return start(lane);
-      if (opened instanceof Http2Session && opened.isLeaving) lost += 1;
-    }
-    throw new ConnectionError(
-      `the connection to ${this.connection.server.host} is lost as soon as it is open`,
-      true,
+  private get maxConnections(): number {
+    return (
+      this.options.maxConnections ?? ((this.roundTripMs ?? 0) > NEAR_MS ? FAR_CONNECTIONS : NEAR_CONNECTIONS)
     );
   }
 
-  private openLane(): Promise<Lane> {
-    this.opening ??= this.open().finally(() => {
+  private start(
+    request: WireRequest,
+    handler: ResponseHandler,
+    failed: Failed,
+    started: (exchange: Exchange) => void,
+  ): void {
+    if (this.closed) return failed(this.closedError());
+    if (request.longLived !== true) return started(this.short.start(request, handler, failed));
+    if (!this.http2) return started(this.long.start(request, handler, failed));
+    const session = this.sessionWithRoom();
+    if (session !== undefined) return this.startOn(session, request, handler, failed, started);
+    this.openUntilRoom((opened) => {
+      if (opened === "no HTTP/2") started(this.long.start(request, handler, failed));
+      else this.startOn(opened, request, handler, failed, started);
+    }).catch((error: unknown) => failed(asError(error)));
+  }
+
+  private startOn(
+    session: Http2Session,
+    request: WireRequest,
+    handler: ResponseHandler,
+    failed: Failed,
+    started: (exchange: Exchange) => void,
+  ): void {
+    let exchange: Exchange;
+    try {
+      exchange = session.start(request, handler);
+    } catch (error) {
+      return failed(asError(error));
+    }
+    started(exchange);
+  }
+
+  private sessionWithRoom(): Http2Session | undefined {
+    for (const session of this.sessions) if (session.hasRoom) return session;
+    return undefined;
+  }
+
+  /** Opens sessions until one has room, and takes that room before anybody else can: many wait for the same one. */
+  private async openUntilRoom(take: (session: Http2Session | "no HTTP/2") => void): Promise<void> {
+    for (let lost = 0; lost < MAX_RESTARTS;) {
+      const opened = await this.openSession();
+      if (opened === "no HTTP/2") return take(opened);
+      const session = this.sessionWithRoom();
+      if (session !== undefined) return take(session);
+      if (opened.isLeaving) lost += 1;
+    }
+    const { host } = this.connection.server;
+    throw new CannotConnectError(`the connection to ${host} is lost as soon as it is open`);
+  }
+
+  private openSession(): Promise<Http2Session | "no HTTP/2"> {
+    this.opening ??= this.dialSession().finally(() => {
       this.opening = undefined;
     });
     return this.opening;
   }
 
-  private async open(): Promise<Lane> {
+  private async dialSession(): Promise<Http2Session | "no HTTP/2"> {
     const { server } = this.connection;
-    if (this.closed) throw new ConnectionError(`the client of ${server.host} is closed`, true);
-    if (server.protocol === "http:") return this.useHttp1();
-    const socket = await dial(this.connection, this.credentials, ["h2", "http/1.1"]);
-    if (socket.destroyed) throw new ConnectionError(`the connection to ${server.host} broke at once`, true);
+    if (this.closed) throw this.closedError();
+    const socket = await dial(this.connection, this.credentials, { protocols: ["h2", "http/1.1"] });
+    if (socket.destroyed) throw new CannotConnectError(`the connection to ${server.host} broke at once`);
     if (!(socket instanceof TLSSocket) || socket.alpnProtocol !== "h2") {
       socket.destroy();
-      return this.useHttp1();
+      this.http2 = false;
+      return "no HTTP/2";
     }
-    const session = new Http2Session(server.host, socket, server, this.options.heartbeatMs, (ended) =>
-      this.sessions.delete(ended),
-    );
+    const session = new Http2Session(server.host, socket, server, this.options.heartbeatMs, {
+      onClose: () => this.sessions.delete(session),
+      // The way to the server is dead: what is idle on it would swallow the next requests.
+      onSilence: () => this.short.closeIdle(),
+    });
     this.sessions.add(session);
     if (this.closed) void session.drain();
     return session;
   }
 
-  private useHttp1(): Http1Lane {
-    this.http1 ??= new Http1Lane(
-      this.connection.server,
-      () => this.dialHttp1(),
-      this.options.maxConnections * 8,
-    );
-    return this.http1;
+  private closedError(): CannotConnectError {
+    return new CannotConnectError(`the client of ${this.connection.server.host} is closed`);
   }
 }
 
