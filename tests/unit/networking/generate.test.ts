@@ -152,6 +152,7 @@ describe("the routes into a tunnel", () => {
   it("are none without nodes", () => assert.equal(tunnelRoutes(configuration(), [], "client"), undefined));
 });
 
+// Owned by their IP, where upstream leaves them without owner (14.3) and clears them by a finalizer.
 describe("the firewalls of an IP", () => {
   const exported = (over: Partial<IP["spec"]> = {}) =>
     ip("api-server", { ip: "10.95.0.1", ...over }, { ip: "10.70.0.1", cidr: "10.70.0.0/16" });
@@ -160,6 +161,7 @@ describe("the firewalls of an IP", () => {
     assert.deepEqual(describedFirewall(ipMappingInGateways(exported())), [
       "liqo/api-server-remap-ipmapping-gw table api-server-remap-ipmapping-gw-liqo",
       "firewall-category=gateway firewall-subcategory=ip-mapping",
+      "owned by IP api-server",
       "prerouting: nat prerouting -100",
       "  api-server: dst 10.70.0.1 iif liqo-tunnel dnat 10.95.0.1",
       "postrouting: nat postrouting 100",
@@ -172,6 +174,7 @@ describe("the firewalls of an IP", () => {
     assert.deepEqual(describedFirewall(ipMappingOnNodes(exported({ masquerade: true }))), [
       "liqo/api-server-remap-ipmapping-fabric table api-server-remap-ipmapping-fabric-liqo",
       "firewall-category=fabric firewall-subcategory=ip-mapping",
+      "owned by IP api-server",
       "prerouting: nat prerouting -100",
       "  api-server: dst 10.70.0.1 dnat 10.95.0.1",
       "postrouting: nat postrouting 99",
