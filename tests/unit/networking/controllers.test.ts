@@ -222,9 +222,18 @@ describe("networking controllers", function () {
       `  n1: src 10.70.0.0 iif ${dev("n1")} ctmark 1`,
     );
     assert.equal(routes(server, "liqo/n2-service-nodeport-routing")[2], "rule fwmark 2 to 10.70.0.0/32");
+    // Which IP comes first is not decided; that each has an address of its own is.
+    assert.deepEqual(
+      server
+        .list(IP)
+        .map(({ status }) => status?.ip)
+        .sort(),
+      ["10.70.0.1", "10.70.0.2", "10.70.0.3"],
+    );
+    const exported = server.get(IP, "liqo/api-server")?.status?.ip;
     assert.deepEqual(firewall(server, "liqo/api-server-remap-ipmapping-gw").slice(2, 4), [
       "prerouting: nat prerouting -100",
-      "  api-server: dst 10.70.0.1 iif liqo-tunnel dnat 10.95.0.1",
+      `  api-server: dst ${exported} iif liqo-tunnel dnat 10.95.0.1`,
     ]);
     assert.deepEqual(
       server
