@@ -118,9 +118,11 @@ export class QuotaLedger {
         if (used.size === 0) this.used.delete(creator);
       }
     }
-    // Deleting first keeps the map in the order of expiry, for all claims live equally long.
-    this.expiring.delete(key);
-    if (entry.admitted !== undefined) this.expiring.set(key, entry.admitted.expiresAt);
+    // All claims live equally long: a new one goes to the end, one that stays keeps its place, and the map is in the order of expiry.
+    if (entry.admitted !== before?.admitted) {
+      this.expiring.delete(key);
+      if (entry.admitted !== undefined) this.expiring.set(key, entry.admitted.expiresAt);
+    }
     if (entry.stored === undefined && entry.admitted === undefined) {
       this.entries.delete(key);
       return;

@@ -68,6 +68,15 @@ describe("the quota ledger", () => {
     assert.equal(ledger.size, 0);
   });
 
+  it("forgets in time what was admitted, though another of its name came and went since", () => {
+    ledger.admit("shop-rome/a", { uid: "1", creator: "pool-1", demand: cpu("2") });
+    now += 1000;
+    ledger.admit("shop-rome/b", { uid: "2", creator: "pool-1", demand: cpu("1") });
+    ledger.remove("shop-rome/a", "9");
+    now += ADMITTED_FOR_MS - 1000;
+    assert.deepEqual(usage(), cpus("1"));
+  });
+
   it("counts the greater of what runs and what was admitted under the same name", () => {
     ledger.store(pod("shop-rome/a", "1", "4"));
     ledger.admit("shop-rome/a", { uid: "2", creator: "pool-1", demand: cpu("1") });
