@@ -1,101 +1,33 @@
-import type { Readable } from "node:stream";
-
-import { InvalidObjectError, isRecord } from "../api/invalid-object";
+import { InvalidObjectError } from "../api/invalid-object";
 import type { Desired, Kind, KubeObject, ObjectRef, PostedKind } from "../api/meta";
 import { ApiError, isNotFound } from "./api-error";
+import type {
+  ApplyOptions,
+  CallOptions,
+  ClientOptions,
+  DeleteOptions,
+  ListOptions,
+  ListPage,
+  PatchOptions,
+  RawRequest,
+  RawResponse,
+  StreamedResponse,
+} from "./client-options";
 import { readPem } from "./credentials";
-import { ConnectionError } from "./dial";
-import type { Exchange, ResponseHandler, ResponseHeaders, WireRequest } from "./exchange";
+import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
 import { inClusterConnection } from "./in-cluster";
 import { type Connection, type KubeconfigOptions, parseKubeconfig } from "./kubeconfig";
+import { readPage } from "./list-page";
+import { headerOf, Requester } from "./requester";
 import { collectionPath, describeRef, objectPath, type Served, withQuery } from "./resource-path";
-import { streamed } from "./streamed";
-import { Transport, type TransportOptions } from "./transport";
-import { type Answer, isConnectionLoss, pathOnly, unary } from "./unary";
-import { type Upgraded, upgrade, type UpgradeRequest } from "./upgrade";
-
-export interface ClientOptions {
-  /** For each request, waiting for the server's "come back later" included. Default: 30,000 ms. */
-  deadlineMs?: number;
-  /** Connections for short requests. Default: 16, and 64 where a round trip takes longer than 3 ms. */
-  maxConnections?: number;
-  /**
-   * How long a connection with open watches may be silent before it is asked whether it lives; one that does not answer
-   * for as long again is dropped (HTTP/2). Default: 10,000 ms.
-   */
-  heartbeatMs?: number;
-  /** `User-Agent`, which audit logs and priority levels show. Default: `pulumi-liqo`. */
-  userAgent?: string;
-}
-
-export interface ListOptions {
-  /** Default: all namespaces. */
-  namespace?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
-}
-
-/** Limits of one call. */
-export interface CallOptions {
-  signal?: AbortSignal;
-  deadlineMs?: number;
-}
-
-export interface DeleteOptions extends CallOptions {
-  /** Delete only this incarnation; a re-created object of the same name stays (409). */
-  uid?: string;
-  resourceVersion?: string;
-  gracePeriodSeconds?: number;
-  propagationPolicy?: "Background" | "Foreground" | "Orphan";
-}
-
-export interface ApplyOptions extends CallOptions {
-  fieldManager: string;
-  /** Take fields over from other managers. Default: false, which makes it a conflict (409). */
-  force?: boolean;
-}
-
-export interface PatchOptions extends CallOptions {
-  type: "merge" | "json" | "strategic";
-  subresource?: string;
-}
-
-export interface RawRequest extends CallOptions {
-  /** Default: `GET`. */
-  method?: string;
-  /** Path and query, such as `/livez`. */
-  path: string;
-  headers?: Record<string, string>;
-  body?: string | Buffer;
-}
-
-/** An answer as it came, whatever its status. */
-export interface RawResponse {
-  status: number;
-  headers: ResponseHeaders;
-  body: Buffer;
-}
-
-/** An answer whose body is still coming. Destroy the body to give up. */
-export interface StreamedResponse {
-  status: number;
-  headers: ResponseHeaders;
-  body: Readable;
-}
-
-/** One page of a list. */
-export interface ListPage<T> {
-  items: T[];
-  resourceVersion: string;
-  continueToken?: string;
-}
+import type { Answer } from "./unary";
+import type { Upgraded, UpgradeRequest } from "./upgrade";
 
 const PATCH_CONTENT_TYPE = {
   merge: "application/merge-patch+json",
   json: "application/json-patch+json",
   strategic: "application/strategic-merge-patch+json",
 } as const;
-const DEFAULT_DEADLINE_MS = 30_000;
 const PAGE_SIZE = 500;
 
 /**
@@ -105,15 +37,13 @@ const PAGE_SIZE = 500;
  * that, writes are never repeated; a read is repeated once when its connection breaks.
  */
 export class KubeClient {
-  private transport: Transport;
-  /** Replaced, but with watches still open. */
-  private readonly draining = new Set<Transport>();
+  private readonly requester: Requester;
 
   private constructor(
     connection: Connection,
     private readonly options: ClientOptions,
   ) {
-    this.transport = new Transport(connection, transportOptions(options));
+    this.requester = new Requester(connection, options);
   }
 
   /** Connects to nothing yet. Throws `KubeconfigError` naming the field that is wrong. */
@@ -128,17 +58,17 @@ export class KubeClient {
 
   /** `https://host:port` of the API server. */
   get server(): string {
-    return this.transport.connection.server.origin;
+    return this.requester.connection.server.origin;
   }
 
   /** The namespace that the kubeconfig's context or the service account names. */
   get namespace(): string | undefined {
-    return this.transport.connection.namespace;
+    return this.requester.connection.namespace;
   }
 
   /** PEM of the CA that the server's certificate is checked with, as it is now; undefined where the system's are. */
   async certificateAuthority(): Promise<string | undefined> {
-    const { certificateAuthority, source } = this.transport.connection;
+    const { certificateAuthority, source } = this.requester.connection;
     if (certificateAuthority === undefined) return undefined;
     return await readPem(certificateAuthority, { source, field: "certificate-authority" });
   }
@@ -148,10 +78,7 @@ export class KubeClient {
    * under way go on to their end on the old one. A kubeconfig that cannot be read changes nothing.
    */
   replaceCredentials(kubeconfig: string, options: KubeconfigOptions = {}): void {
-    const replaced = this.transport;
-    this.transport = new Transport(parseKubeconfig(kubeconfig, options), transportOptions(this.options));
-    this.draining.add(replaced);
-    void replaced.drain().then(() => this.draining.delete(replaced));
+    this.requester.replace(parseKubeconfig(kubeconfig, options));
   }
 
   /**
@@ -159,13 +86,12 @@ export class KubeClient {
    * questions whether the server lives.
    */
   sibling(): KubeClient {
-    return new KubeClient(this.transport.connection, { ...this.options, maxConnections: 1 });
+    return new KubeClient(this.requester.connection, { ...this.options, maxConnections: 1 });
   }
 
   /** Ends all connections, and all requests on them. */
   close(): void {
-    this.transport.destroy();
-    for (const transport of this.draining) transport.destroy();
+    this.requester.close();
   }
 
   /** `undefined`: there is no such object. */
@@ -302,32 +228,27 @@ export class KubeClient {
   /** Any path, any status; only connection failures throw. */
   async raw(options: RawRequest): Promise<RawResponse> {
     const { method = "GET", path, headers, body, ...call } = options;
-    return await this.send({ method, path, headers: headers ?? {}, body }, call);
+    return await this.requester.send({ method, path, headers: headers ?? {}, body }, call);
   }
 
   /** Like {@link raw}, with the body as it comes: followed logs, proxies. The deadline counts until the head arrives. */
   async stream(options: RawRequest): Promise<StreamedResponse> {
-    const { method = "GET", path, headers = {}, body, signal, deadlineMs } = options;
-    const authorized = await this.authorize({ method, path, headers, body, longLived: true });
-    return await streamed(this.transport, authorized, deadlineMs ?? this.deadlineMs, signal);
+    return await this.requester.stream(options);
   }
 
   /** Opens a protocol upgrade (`SPDY/3.1`, `websocket`) on a connection of its own, with our credentials. */
   async upgrade(options: UpgradeRequest): Promise<Upgraded> {
-    const { transport } = this;
-    const authorization = await transport.credentials.authorization();
-    return await upgrade(transport, options, authorization, this.deadlineMs);
+    return await this.requester.upgrade(options);
   }
 
   /** Sends a request whose answer goes on for long, such as a watch. The caller reads the status itself. */
   async open(path: string, handler: ResponseHandler): Promise<Exchange> {
-    const request = await this.authorize({ method: "GET", path, headers: {}, longLived: true });
-    return this.transport.send(request, handler);
+    return await this.requester.open(path, handler);
   }
 
   /** After a 401 on a stream: the next request reads the credentials afresh. */
   forgetCredentials(): void {
-    this.transport.credentials.forget();
+    this.requester.forgetCredentials();
   }
 
   private async applyTo<T extends KubeObject>(
@@ -378,66 +299,11 @@ export class KubeClient {
     request: WireRequest,
     call?: CallOptions,
   ): Promise<Answer> {
-    const answer = await this.send(request, call);
+    const answer = await this.requester.send(request, call);
     if (answer.status >= 200 && answer.status < 300) return answer;
     const retryAfter = headerOf(answer.headers, "retry-after");
     throw ApiError.fromBody(nameOf(verb, kind, ref), answer.status, answer.body.toString("utf8"), retryAfter);
   }
-
-  private get deadlineMs(): number {
-    return this.options.deadlineMs ?? DEFAULT_DEADLINE_MS;
-  }
-
-  /** Sends until there is an answer other than "come back later", within one deadline. */
-  private async send(request: WireRequest, call: CallOptions = {}): Promise<Answer> {
-    const allowedMs = call.deadlineMs ?? this.deadlineMs;
-    const end = performance.now() + allowedMs;
-    let mayRepeat = request.method === "GET";
-    let authorization: string | undefined;
-    for (;;) {
-      const authorized = await this.authorize(request);
-      const { transport } = this;
-      try {
-        const answer = await unary(transport, authorized, {
-          deadlineMs: Math.max(1, end - performance.now()),
-          allowedMs,
-          signal: call.signal,
-        });
-        if (answer.status === 401) {
-          transport.credentials.forget();
-          const next = await transport.credentials.authorization();
-          // A request that was not authenticated was not carried out; one more try if there is another credential by now.
-          if (next === authorization || next === authorized.headers.authorization) return answer;
-          authorization = authorized.headers.authorization;
-          continue;
-        }
-        const waitMs = comeBackIn(request, answer);
-        if (waitMs === undefined || performance.now() + waitMs > end) return answer;
-        await pause(waitMs, call.signal);
-      } catch (error) {
-        // The credentials were replaced before the request left.
-        if (transport !== this.transport && error instanceof ConnectionError && error.unprocessed) continue;
-        if (!mayRepeat || !isConnectionLoss(error) || performance.now() > end) throw error;
-        mayRepeat = false;
-      }
-    }
-  }
-
-  private async authorize(request: WireRequest): Promise<WireRequest> {
-    const credential = this.transport.credentials.authorization();
-    const authorization = credential instanceof Promise ? await credential : credential;
-    const headers: Record<string, string> = {
-      accept: "application/json",
-      "user-agent": this.options.userAgent ?? "pulumi-liqo",
-      ...request.headers,
-    };
-    if (authorization !== undefined) headers.authorization = authorization;
-    return { ...request, headers };
-  }
-}
-
-function transportOptions({ maxConnections, heartbeatMs = 10_000 }: ClientOptions): TransportOptions {
-  return { maxConnections, heartbeatMs };
 }
 
 function readRequest(path: string): WireRequest {
@@ -460,57 +326,4 @@ function refOf(object: { metadata: { name?: string; namespace?: string } }): Obj
 
 function nameOf(verb: string, kind: Served, ref: ObjectRef | undefined): string {
   return `${verb} ${ref === undefined ? kind.plural : describeRef(kind, ref)}`;
-}
-
-function headerOf(headers: ResponseHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** How long the server asks us to wait. An eviction's 429 is an answer (a disruption budget stands against it), not a delay. */
-function comeBackIn(request: WireRequest, answer: Answer): number | undefined {
-  if (answer.status !== 429 || pathOnly(request.path).endsWith("/eviction")) return undefined;
-  const seconds = Number(headerOf(answer.headers, "retry-after") ?? "1");
-  if (!Number.isFinite(seconds)) return undefined;
-  return Math.max(100, seconds * 1000) * (1 + Math.random() * 0.2);
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason instanceof Error ? signal.reason : new Error("the request was aborted"));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
-}
-
-function readPage<T extends KubeObject>(kind: Kind<T>, value: unknown): ListPage<T> {
-  const fail = (issue: string): never => {
-    throw new InvalidObjectError(`list of ${kind.plural}`, [issue]);
-  };
-  if (!isRecord(value)) return fail("is not an object");
-  const { metadata, items } = value;
-  if (!isRecord(metadata) || typeof metadata.resourceVersion !== "string") {
-    return fail("metadata.resourceVersion: is missing");
-  }
-  // Go writes an empty list as null.
-  if (items !== null && !Array.isArray(items)) return fail("items: is not a list");
-  return {
-    items: (items ?? []).map((item: unknown) => {
-      // Lists of built-in kinds leave these out of their items.
-      if (isRecord(item)) {
-        item.apiVersion ??= kind.apiVersion;
-        item.kind ??= kind.kind;
-      }
-      return kind.fromApiServer(item);
-    }),
-    resourceVersion: metadata.resourceVersion,
-    continueToken:
-      typeof metadata.continue === "string" && metadata.continue !== "" ? metadata.continue : undefined,
-  };
 }

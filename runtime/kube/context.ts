@@ -3,7 +3,8 @@ import { dirname } from "node:path";
 
 import type { Registry } from "prom-client";
 
-import { type ClientOptions, KubeClient } from "./client";
+import { KubeClient } from "./client";
+import type { ClientOptions } from "./client-options";
 import { type Clock, systemClock } from "./clock";
 import { EventRecorder } from "./events";
 import { Health } from "./health";

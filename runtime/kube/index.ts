@@ -1,6 +1,7 @@
 /** Our controller runtime: one client, one watch and one queue for each thing watched, and what a controller needs around them. */
 export * from "./api-error";
-export * from "./client";
+export { KubeClient } from "./client";
+export * from "./client-options";
 export { type Clock, microTimestamp, sleep, systemClock, timestamp, type Timer } from "./clock";
 export * from "./conditions";
 export {

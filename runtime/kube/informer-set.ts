@@ -1,7 +1,8 @@
 import { Counter, type Registry } from "prom-client";
 
 import type { Kind, KubeObject } from "../api/meta";
-import type { KubeClient, ListOptions } from "./client";
+import type { KubeClient } from "./client";
+import type { ListOptions } from "./client-options";
 import { type Clock, systemClock } from "./clock";
 import { Informer } from "./informer";
 import { type Logger, silentLogger } from "./log";

@@ -210,7 +210,7 @@ function refuseOutside(connection: Connection, userAt: string, clusterAt: string
     throw new KubeconfigError(source, field, `${problem}; write the credentials into the kubeconfig itself`);
   };
   if (credentials.type === "plugin")
-    refuse(userAt, `${credentials.plugin} is not run for a kubeconfig from elsewhere`);
+    refuse(userAt, `${credentials.name} is not run for a kubeconfig from elsewhere`);
   if (credentials.type === "token-file") refuse(`${userAt}.tokenFile`, "is a file of this machine");
   for (const [field, pem] of [
     [`${clusterAt}.certificate-authority`, certificateAuthority],

@@ -1,7 +1,8 @@
 import { isRecord } from "../api/invalid-object";
 import type { Desired, Kind, KubeObject } from "../api/meta";
 import { ApiError, isInvalid } from "./api-error";
-import type { ApplyOptions, CallOptions, KubeClient } from "./client";
+import type { KubeClient } from "./client";
+import type { ApplyOptions, CallOptions } from "./client-options";
 import { type DifferenceOptions, mergePatch } from "./difference";
 
 export interface WriteOptions extends DifferenceOptions, CallOptions {

@@ -73,12 +73,20 @@ export async function quiet(server: MemoryApiServer): Promise<void> {
   assert.deepEqual(server.writes.slice(written), []);
 }
 
-/** What follows the last step that a scenario waits for may still be under way. */
+/** What follows the last step that a scenario waits for may still be under way: nothing was written, or looked at, for a while. */
 async function settled(server: MemoryApiServer): Promise<void> {
-  for (let before = -1; before !== server.writes.length;) {
-    before = server.writes.length;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  let before = "";
+  for (let same = 0; same < 2;) {
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    const now = [server.writes.length, ...(await Promise.all([...contexts].map(reconciles)))].join();
+    same = now === before ? same + 1 : 0;
+    before = now;
   }
+}
+
+async function reconciles({ metrics }: TestContext): Promise<number> {
+  const counted = await metrics.getSingleMetric("liqo_reconcile_total")?.get();
+  return (counted?.values ?? []).reduce((sum, { value }) => sum + value, 0);
 }
 
 /**
@@ -86,10 +94,12 @@ async function settled(server: MemoryApiServer): Promise<void> {
  * are right, and to one where a third process has nothing to do.
  *
  * @param right fails where the objects are not what they should be; it is given those of a run without a death, too
+ * @param every how many writes lie between two deaths that are tried
  */
 export async function survivesEveryDeath(
   scenario: Scenario,
   right: (server: MemoryApiServer, survived: number) => void,
+  every = 1,
 ): Promise<void> {
   const whole = await run(scenario);
   await settled(whole);
@@ -97,7 +107,7 @@ export async function survivesEveryDeath(
   const writes = whole.writes.length;
   assert.ok(writes > 0);
   await endRuns();
-  for (let survived = 0; survived < writes; survived += 1) {
+  for (let survived = 0; survived < writes; survived += every) {
     const server = await openServer(scenario);
     const death = server.dieAfter(survived);
     const started = scenario.start(openContext(server)).catch(() => undefined);

@@ -164,6 +164,28 @@ describe("kubeconfig", () => {
     });
   }
 
+  const outside: [string, object, RegExp][] = [
+    [
+      "an exec plugin",
+      { user: { exec: { command: "/bin/plugin" } } },
+      /exec plugin "\/bin\/plugin" is not run/,
+    ],
+    ["a token file", { user: { tokenFile: "/etc/shadow" } }, /tokenFile: is a file of this machine/],
+    ["a CA file", { cluster: { "certificate-authority": "ca.crt" } }, /certificate-authority: is a file/],
+    [
+      "certificate files",
+      { user: { "client-certificate": "a", "client-key": "b" } },
+      /client-certificate: is a file/,
+    ],
+  ];
+  for (const [name, changes, problem] of outside) {
+    it(`of somebody else reaches nothing of this machine: ${name}`, () => {
+      const text = JSON.stringify(kubeconfig(changes));
+      assert.ok(parseKubeconfig(text));
+      assert.throws(() => parseKubeconfig(text, { selfContained: true }), problem);
+    });
+  }
+
   it("does not quote text that it cannot parse", () => {
     for (const text of ["{ token: secret-1", "a: b: secret-2\n\t- x"]) {
       assert.throws(

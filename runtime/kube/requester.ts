@@ -1,0 +1,149 @@
+import type { CallOptions, ClientOptions, RawRequest, StreamedResponse } from "./client-options";
+import { ConnectionError } from "./dial";
+import type { Exchange, ResponseHandler, ResponseHeaders, WireRequest } from "./exchange";
+import type { Connection } from "./kubeconfig";
+import { streamed } from "./streamed";
+import { Transport } from "./transport";
+import { type Answer, isConnectionLoss, pathOnly, unary } from "./unary";
+import { type Upgraded, upgrade, type UpgradeRequest } from "./upgrade";
+
+const DEFAULT_DEADLINE_MS = 30_000;
+const DEFAULT_HEARTBEAT_MS = 10_000;
+
+/** Sends requests to one API server with the credentials of the moment: authorization, deadlines, and the few repetitions that are safe. */
+export class Requester {
+  private transport: Transport;
+  /** Replaced, but with watches still open. */
+  private readonly draining = new Set<Transport>();
+
+  constructor(
+    connection: Connection,
+    private readonly options: ClientOptions,
+  ) {
+    this.transport = this.connect(connection);
+  }
+
+  get connection(): Connection {
+    return this.transport.connection;
+  }
+
+  /** Uses another connection for all further requests; what is under way goes on to its end. */
+  replace(connection: Connection): void {
+    const replaced = this.transport;
+    this.transport = this.connect(connection);
+    this.draining.add(replaced);
+    void replaced.drain().then(() => this.draining.delete(replaced));
+  }
+
+  close(): void {
+    this.transport.destroy();
+    for (const transport of this.draining) transport.destroy();
+  }
+
+  /** After a 401 on a stream: the next request reads the credentials afresh. */
+  forgetCredentials(): void {
+    this.transport.credentials.forget();
+  }
+
+  /** Sends until there is an answer other than "come back later", within one deadline. */
+  async send(request: WireRequest, call: CallOptions = {}): Promise<Answer> {
+    const allowedMs = call.deadlineMs ?? this.deadlineMs;
+    const end = performance.now() + allowedMs;
+    let mayRepeat = request.method === "GET";
+    let refused: string | undefined;
+    for (;;) {
+      const { transport } = this;
+      try {
+        const authorized = await this.authorize(transport, request);
+        const deadlineMs = Math.max(1, end - performance.now());
+        const answer = await unary(transport, authorized, { deadlineMs, allowedMs, signal: call.signal });
+        if (answer.status === 401) {
+          transport.credentials.forget();
+          const next = await transport.credentials.authorization();
+          // A request that was not authenticated was not carried out; one more try if there is another credential by now.
+          if (next === refused || next === authorized.headers.authorization) return answer;
+          refused = authorized.headers.authorization;
+          continue;
+        }
+        const waitMs = comeBackIn(request, answer);
+        if (waitMs === undefined || performance.now() + waitMs > end) return answer;
+        await pause(waitMs, call.signal);
+      } catch (error) {
+        // The credentials were replaced before the request left.
+        if (transport !== this.transport && error instanceof ConnectionError && error.unprocessed) continue;
+        if (!mayRepeat || !isConnectionLoss(error) || performance.now() > end) throw error;
+        mayRepeat = false;
+      }
+    }
+  }
+
+  /** Answers with the head as soon as it is there; the deadline counts until then. */
+  async stream(request: RawRequest): Promise<StreamedResponse> {
+    const { method = "GET", path, headers = {}, body, signal, deadlineMs } = request;
+    const { transport } = this;
+    const authorized = await this.authorize(transport, { method, path, headers, body, longLived: true });
+    return await streamed(transport, authorized, deadlineMs ?? this.deadlineMs, signal);
+  }
+
+  async upgrade(request: UpgradeRequest): Promise<Upgraded> {
+    const { transport } = this;
+    const authorization = await transport.credentials.authorization();
+    return await upgrade(transport, request, authorization, this.deadlineMs);
+  }
+
+  /** Starts a request whose answer goes on for long; the caller reads the status itself. */
+  async open(path: string, handler: ResponseHandler): Promise<Exchange> {
+    const { transport } = this;
+    const request = await this.authorize(transport, { method: "GET", path, headers: {}, longLived: true });
+    return transport.send(request, handler);
+  }
+
+  private connect(connection: Connection): Transport {
+    const { maxConnections, heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.options;
+    return new Transport(connection, { maxConnections, heartbeatMs });
+  }
+
+  private get deadlineMs(): number {
+    return this.options.deadlineMs ?? DEFAULT_DEADLINE_MS;
+  }
+
+  private async authorize(transport: Transport, request: WireRequest): Promise<WireRequest> {
+    const credential = transport.credentials.authorization();
+    const authorization = credential instanceof Promise ? await credential : credential;
+    const headers: Record<string, string> = {
+      accept: "application/json",
+      "user-agent": this.options.userAgent ?? "pulumi-liqo",
+      ...request.headers,
+    };
+    if (authorization !== undefined) headers.authorization = authorization;
+    return { ...request, headers };
+  }
+}
+
+/** The first value of a header. */
+export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** How long the server asks us to wait. An eviction's 429 is an answer (a disruption budget stands against it), not a delay. */
+function comeBackIn(request: WireRequest, answer: Answer): number | undefined {
+  if (answer.status !== 429 || pathOnly(request.path).endsWith("/eviction")) return undefined;
+  const seconds = Number(headerOf(answer.headers, "retry-after") ?? "1");
+  if (!Number.isFinite(seconds)) return undefined;
+  return Math.max(100, seconds * 1000) * (1 + Math.random() * 0.2);
+}
+
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason instanceof Error ? signal.reason : new Error("the request was aborted"));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
