@@ -11,7 +11,7 @@ import {
   watches,
   writeIfChanged,
 } from "../kube";
-import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "../offloading/finalizers";
+import { hasFinalizer, isDeleting, withoutFinalizer } from "../offloading/finalizers";
 import { formatAddress } from "./address";
 import { AllocationError } from "./allocation-error";
 import { formatCidr, parseCidr, sameCidr } from "./cidr";
@@ -114,32 +114,26 @@ class Reconciliation {
 
   private async writeClaim(ip: IP, { address, cidr }: IPClaim): Promise<void> {
     const { client } = this.context.runtime;
-    const { name, namespace } = ip.metadata;
+    const { apiVersion, kind, metadata } = ip;
     const network = this.context.caches.networkOf(ip);
-    const labelled =
-      network === undefined
-        ? ip
-        : (
-            await writeIfChanged(
-              client,
-              IP,
-              {
-                apiVersion: "ipam.liqo.io/v1alpha1",
-                kind: "IP",
-                metadata: {
-                  name,
-                  namespace,
-                  labels: {
-                    [Label.ipNetworkNamespace]: network.metadata.namespace ?? "",
-                    [Label.ipNetworkName]: network.metadata.name,
-                  },
-                },
-              },
-              ip,
-            )
-          ).object;
-    const held = isPreinstalled(ip) ? labelled : await withFinalizer(client, IP, labelled, Finalizer.ip);
-    await patchStatusIfChanged(client, IP, held, { ip: formatAddress(address), cidr: formatCidr(cidr) });
+    const labels = network && {
+      [Label.ipNetworkNamespace]: network.metadata.namespace ?? "",
+      [Label.ipNetworkName]: network.metadata.name,
+    };
+    const { name, namespace, finalizers = [] } = metadata;
+    const holds = isPreinstalled(ip) || finalizers.includes(Finalizer.ip);
+    const held = await writeIfChanged(
+      client,
+      IP,
+      {
+        apiVersion,
+        kind,
+        metadata: { name, namespace, labels, finalizers: holds ? finalizers : [...finalizers, Finalizer.ip] },
+      },
+      ip,
+    );
+    const status = { ip: formatAddress(address), cidr: formatCidr(cidr) };
+    await patchStatusIfChanged(client, IP, held.object, status);
   }
 
   private async ensureService(ip: IP): Promise<void> {

@@ -117,9 +117,11 @@ function routeWithoutStatus({ status: _status, ...rest }: RouteConfiguration): R
   return rest;
 }
 
-function nodeIdentity({ apiVersion, kind, metadata }: Node): Node {
+/** Heartbeats change nothing of this. */
+function nodeIdentity({ apiVersion, kind, metadata, status }: Node): Node {
   const { name, uid, resourceVersion, labels, deletionTimestamp } = metadata;
   const type = labels?.[Label.nodeType];
+  const ready = status?.conditions?.find((condition) => condition.type === "Ready")?.status;
   return {
     apiVersion,
     kind,
@@ -131,11 +133,21 @@ function nodeIdentity({ apiVersion, kind, metadata }: Node): Node {
       ...(deletionTimestamp && { deletionTimestamp }),
     },
     spec: {},
+    status: {
+      addresses: status?.addresses,
+      ...(ready !== undefined && { conditions: [{ type: "Ready", status: ready }] }),
+    },
   };
 }
 
 /** Labels that say what a pod is to the network. */
-const POD_LABELS = [Label.shadowPod, Label.networkingComponent, Label.gatewayActive];
+const POD_LABELS = [
+  Label.shadowPod,
+  Label.networkingComponent,
+  Label.gatewayActive,
+  Label.gatewayName,
+  Label.gatewayNamespace,
+];
 
 function podAddresses({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels } = metadata;

@@ -20,6 +20,8 @@ export interface NetworkingOptions {
   apiServerBy: "service" | "endpoints";
   /** Whether peers reach this cluster's API server proxy. */
   exportProxy: boolean;
+  /** Role of the accounts that gateways run as. */
+  gatewayClusterRole: string;
   /** Whether there are pods that run at peers. */
   offloadingEnabled: boolean;
   global: GlobalMetadata;

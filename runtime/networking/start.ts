@@ -14,6 +14,9 @@ import { runNodeRoutesController } from "./fabric/node-routes-controller";
 import { OverlayRegistry } from "./fabric/overlay-registry";
 import { runPodRoutesController } from "./fabric/pod-routes-controller";
 import { runStaticFirewallsController } from "./fabric/static-firewalls-controller";
+import { GatewayCaches } from "./gateway/gateway-caches";
+import { runGatewayController } from "./gateway/gateway-controller";
+import { runWireGuardController } from "./gateway/wireguard-controller";
 import type { NetworkingContext } from "./networking-context";
 import { ObjectWriter } from "./object-writer";
 import type { NetworkingOptions } from "./options";
@@ -34,6 +37,7 @@ export async function startNetworking(runtime: RuntimeContext, options: Networki
   };
   await caches.whenSynced();
   const overlay = new OverlayRegistry(caches);
+  const gateways = new GatewayCaches(informers);
 
   runConfigurationController(networking);
   runConfigurationRulesController(networking);
@@ -44,6 +48,9 @@ export async function startNetworking(runtime: RuntimeContext, options: Networki
   runNodeRoutesController(networking);
   runPodRoutesController(networking);
   runStaticFirewallsController(networking);
+
+  runGatewayController(networking, gateways);
+  runWireGuardController(networking, gateways);
 
   runIPMappingController(networking);
   if (!options.offloadingEnabled) return;

@@ -37,25 +37,13 @@ import {
 import { until } from "../../support/until";
 import { network } from "../ipam/objects";
 import { describedFirewall, describedRoutes } from "./described";
+import { options } from "./options";
 
-const global = { labels: {}, annotations: {} };
-const options: NetworkingOptions = {
-  liqoNamespace: "liqo",
-  fullMasquerade: false,
-  fabricRulePriority: 0,
-  gatewayMasqueradeBypass: false,
-  genevePort: 6091,
-  segmentSizeClamp: 0,
-  overlayWithoutTracking: false,
-  apiServerBy: "service",
-  exportProxy: true,
-  offloadingEnabled: true,
-  global,
-};
 const starts =
   (over: Partial<NetworkingOptions> = {}) =>
   async (context: RuntimeContext) => {
-    await startIpam(context, { liqoNamespace: "liqo", pools: DEFAULT_POOLS, syncIntervalMs: 0, global });
+    const { liqoNamespace, global } = options;
+    await startIpam(context, { liqoNamespace, pools: DEFAULT_POOLS, syncIntervalMs: 0, global });
     await startNetworking(context, { ...options, ...over });
   };
 

@@ -1,0 +1,169 @@
+import {
+  type GatewayClient,
+  GatewayClient as Client,
+  type GatewayServer,
+  GatewayServer as Server,
+  type KubeObject,
+  Label,
+  WgGatewayClient,
+  WgGatewayServer,
+} from "../../api";
+import { withGlobalMetadata } from "../../authentication/global-metadata";
+import {
+  type Controller,
+  controlledBy,
+  controllerOf,
+  type Informer,
+  keyOf,
+  patchStatusIfChanged,
+  refOfKey,
+  runController,
+  Terminal,
+  watches,
+  writeIfChanged,
+} from "../../kube";
+import { peerOf } from "../generate/peer";
+import type { NetworkingContext } from "../networking-context";
+import { renderGateway } from "../template/gateway-object";
+import { TemplateError } from "../template/tokens";
+import type { GatewayCaches } from "./gateway-caches";
+import { exactPaths, withTemplateHash } from "./template-hash";
+
+type Gateway = GatewayServer | GatewayClient;
+type Template = Parameters<typeof renderGateway>[1];
+
+/** Makes of each GatewayServer and GatewayClient what its template says, and tells what became of it (networking reference 9.1). */
+export function runGatewayController(networking: NetworkingContext, gateways: GatewayCaches): Controller {
+  const { runtime, caches } = networking;
+  const key = (gateway: Gateway) => `${gateway.kind} ${keyOf(gateway)}`;
+  const gatewayOf = (of: string): Gateway | undefined => {
+    const [kind, ref = ""] = of.split(" ");
+    const { name, namespace } = refOfKey(ref);
+    return kind === "GatewayServer"
+      ? caches.servers.get(name, namespace)
+      : caches.clients.get(name, namespace);
+  };
+  const ownerKeys = (object: KubeObject) => {
+    const owner = controllerOf(object);
+    return owner === undefined ? [] : [`${owner.kind} ${object.metadata.namespace}/${owner.name}`];
+  };
+  const usersOf =
+    <G extends Gateway>(informer: Informer<G>) =>
+    (template: KubeObject) =>
+      informer
+        .list()
+        .filter((gateway) => keyOf(template) === templateKey(gateway))
+        .map(key);
+  return runController(
+    {
+      name: "gateway",
+      sources: [
+        watches(caches.servers, { keys: (gateway) => [key(gateway)] }),
+        watches(caches.clients, { keys: (gateway) => [key(gateway)] }),
+        watches(gateways.serverTemplates, { keys: usersOf(caches.servers) }),
+        watches(gateways.clientTemplates, { keys: usersOf(caches.clients) }),
+        watches(gateways.wgServers, { keys: ownerKeys }),
+        watches(gateways.wgClients, { keys: ownerKeys }),
+      ],
+      objectOf: gatewayOf,
+      reconcile: (of) => reconcile(networking, gateways, gatewayOf(of)),
+    },
+    runtime,
+  );
+}
+
+async function reconcile(
+  { runtime, options }: NetworkingContext,
+  gateways: GatewayCaches,
+  gateway: Gateway | undefined,
+): Promise<void> {
+  if (gateway === undefined || gateway.metadata.deletionTimestamp) return;
+  const { client } = runtime;
+  const rendered = render(gateway, templateOf(gateways, gateway));
+  const { kind } = gateway.kind === "GatewayServer" ? WgGatewayServer : WgGatewayClient;
+  if (rendered.kind !== kind || rendered.apiVersion !== WgGatewayServer.apiVersion) {
+    throw new Terminal(
+      "UnusableTemplate",
+      `the template makes a ${rendered.apiVersion} ${rendered.kind}; a ${gateway.kind} becomes a ${kind}`,
+    );
+  }
+  const { name, namespace } = rendered.metadata;
+  const labels = { ...rendered.metadata.labels, [Label.remoteClusterID]: peerOf(gateway) };
+  // Whoever deletes the gateway does not wait for what was made of it.
+  const ownerReferences = [{ ...controlledBy(gateway), blockOwnerDeletion: false }];
+  const metadata = withTemplateHash({ ...rendered.metadata, labels, ownerReferences }, rendered.spec);
+  const desired = withGlobalMetadata({ ...rendered, metadata }, options.global);
+  const paths = ["spec", "metadata.labels", "metadata.annotations"];
+
+  if (gateway.kind === "GatewayServer") {
+    const observed = gateways.wgServers.get(name, namespace);
+    const { object } = await writeIfChanged(
+      client,
+      WgGatewayServer,
+      WgGatewayServer.parse(desired),
+      observed,
+      {
+        exact: exactPaths(desired, observed, paths),
+      },
+    );
+    const { endpoint, secretRef, internalEndpoint } = object.status ?? {};
+    await patchStatusIfChanged(client, Server, gateway, {
+      serverRef: referenceTo(object),
+      endpoint: endpoint ?? null,
+      secretRef: secretRef ?? null,
+      internalEndpoint: internalEndpoint ?? null,
+    });
+  } else {
+    const observed = gateways.wgClients.get(name, namespace);
+    const { object } = await writeIfChanged(
+      client,
+      WgGatewayClient,
+      WgGatewayClient.parse(desired),
+      observed,
+      {
+        exact: exactPaths(desired, observed, paths),
+      },
+    );
+    const { secretRef, internalEndpoint } = object.status ?? {};
+    await patchStatusIfChanged(client, Client, gateway, {
+      clientRef: referenceTo(object),
+      secretRef: secretRef ?? null,
+      internalEndpoint: internalEndpoint ?? null,
+    });
+  }
+}
+
+function render(gateway: Gateway, template: Template): ReturnType<typeof renderGateway> {
+  try {
+    return renderGateway(gateway, template);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new Terminal("UnusableTemplate", error.message, { cause: error });
+  }
+}
+
+function templateOf(gateways: GatewayCaches, gateway: Gateway): Template {
+  const field = gateway.kind === "GatewayServer" ? "serverTemplateRef" : "clientTemplateRef";
+  const ref = templateRef(gateway);
+  if (!ref?.name) throw new Terminal("TemplateMissing", `spec.${field} is missing; name a template`);
+  const known = gateway.kind === "GatewayServer" ? gateways.serverTemplates : gateways.clientTemplates;
+  const found = known.get(ref.name, ref.namespace || gateway.metadata.namespace);
+  if (found !== undefined) return found;
+  throw new Terminal(
+    "TemplateMissing",
+    `spec.${field} names ${ref.kind ?? "a template"} ${templateKey(gateway)}, which does not exist`,
+  );
+}
+
+function templateRef(gateway: Gateway) {
+  return gateway.kind === "GatewayServer" ? gateway.spec.serverTemplateRef : gateway.spec.clientTemplateRef;
+}
+
+function templateKey(gateway: Gateway): string {
+  const ref = templateRef(gateway);
+  return `${ref?.namespace || gateway.metadata.namespace}/${ref?.name}`;
+}
+
+function referenceTo({ apiVersion, kind, metadata: { name, namespace, uid } }: KubeObject) {
+  return { apiVersion, kind, name, namespace, uid };
+}

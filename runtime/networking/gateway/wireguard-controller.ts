@@ -1,0 +1,246 @@
+import {
+  ClusterRoleBinding,
+  DataKey,
+  Deployment,
+  type Desired,
+  Finalizer,
+  type Kind,
+  type KubeObject,
+  Label,
+  LabelValue,
+  Secret,
+  Service,
+  ServiceAccount,
+  WgGatewayClient,
+  WgGatewayServer,
+} from "../../api";
+import { withGlobalMetadata } from "../../authentication/global-metadata";
+import { generateWireGuardKeyPair } from "../../identity";
+import {
+  type Controller,
+  type Informer,
+  keyOf,
+  patchStatusIfChanged,
+  refOfKey,
+  runController,
+  Terminal,
+  watches,
+  writeIfChanged,
+} from "../../kube";
+import { isDeleting, withFinalizer, withoutFinalizer } from "../../offloading/finalizers";
+import { labelValue } from "../generate/metadata";
+import { peerOf } from "../generate/peer";
+import type { NetworkingContext } from "../networking-context";
+import type { GatewayCaches } from "./gateway-caches";
+import { internalEndpoint, serverEndpoint } from "./gateway-endpoint";
+import {
+  gatewayDeployment,
+  gatewayRoleBinding,
+  gatewayService,
+  gatewayServiceAccount,
+  keySecret,
+  keySecretOf,
+  serviceAccountName,
+  type WgGateway,
+} from "./gateway-workload";
+import { exactPaths } from "./template-hash";
+
+/**
+ * Runs each WireGuard gateway: its account, keys, Service and Deployment, and says where it can be reached (networking reference 9.3). What is
+ * to run comes first, so that a wrong image, or a Service that somebody deleted, is put right before any pod runs.
+ */
+export function runWireGuardController(networking: NetworkingContext, gateways: GatewayCaches): Controller {
+  const { runtime, caches } = networking;
+  const { wgServers, wgClients } = gateways;
+  const keyFor = (gateway: WgGateway) => `${gateway.kind} ${keyOf(gateway)}`;
+  const all = () => [...wgServers.list(), ...wgClients.list()];
+  const gatewayOf = (key: string): WgGateway | undefined => {
+    const [kind, ref = ""] = key.split(" ");
+    const { name, namespace } = refOfKey(ref);
+    return kind === "WgGatewayServer" ? wgServers.get(name, namespace) : wgClients.get(name, namespace);
+  };
+  const ofLabels = (object: KubeObject) =>
+    all()
+      .filter((gateway) => isFor(gateway, object))
+      .map(keyFor);
+  const usersOf = (secret: Secret) =>
+    all()
+      .filter((gateway) => keyOf(secret) === `${gateway.metadata.namespace}/${keySecretOf(gateway).name}`)
+      .map(keyFor);
+  return runController(
+    {
+      name: "wireguard-gateway",
+      sources: [
+        watches(wgServers, { keys: (gateway) => [keyFor(gateway)] }),
+        watches(wgClients, { keys: (gateway) => [keyFor(gateway)] }),
+        watches(gateways.deployments, { keys: ofLabels }),
+        watches(gateways.services, { keys: ofLabels }),
+        watches(gateways.serviceAccounts, { keys: ofLabels }),
+        watches(gateways.clusterRoleBindings, { keys: ofLabels }),
+        watches(gateways.keys, { keys: usersOf }),
+        watches(caches.pods, { keys: ofLabels }),
+        watches(caches.nodes, { keys: () => wgServers.list().map(keyFor) }),
+      ],
+      objectOf: gatewayOf,
+      reconcile: async (key) => {
+        const gateway = gatewayOf(key);
+        if (gateway !== undefined) await new Reconciliation(networking, gateways).of(gateway);
+      },
+    },
+    runtime,
+  );
+}
+
+/** Whether an object was made for a gateway. */
+function isFor(gateway: WgGateway, { metadata }: KubeObject): boolean {
+  return (
+    metadata.labels?.[Label.gatewayName] === labelValue(gateway.metadata.name) &&
+    metadata.labels[Label.gatewayNamespace] === labelValue(gateway.metadata.namespace ?? "")
+  );
+}
+
+class Reconciliation {
+  constructor(
+    private readonly networking: NetworkingContext,
+    private readonly gateways: GatewayCaches,
+  ) {}
+
+  async of(gateway: WgGateway): Promise<void> {
+    const { client } = this.networking.runtime;
+    if (isDeleting(gateway)) {
+      await this.removeRoleBindings(gateway);
+      if (gateway.kind === "WgGatewayServer") {
+        await withoutFinalizer(client, WgGatewayServer, gateway, Finalizer.gatewayClusterRoleBinding);
+      } else await withoutFinalizer(client, WgGatewayClient, gateway, Finalizer.gatewayClusterRoleBinding);
+      return;
+    }
+    const held =
+      gateway.kind === "WgGatewayServer"
+        ? await withFinalizer(client, WgGatewayServer, gateway, Finalizer.gatewayClusterRoleBinding)
+        : await withFinalizer(client, WgGatewayClient, gateway, Finalizer.gatewayClusterRoleBinding);
+    await this.ensureAccount(held);
+    const secretName = await this.ensureKeys(held);
+    await this.ensureWorkload(held);
+    await this.writeStatus(held, secretName);
+  }
+
+  private async ensureAccount(gateway: WgGateway): Promise<void> {
+    const { serviceAccounts, clusterRoleBindings } = this.gateways;
+    const name = serviceAccountName(gateway);
+    if (name !== "default") {
+      const observed = serviceAccounts.get(name, gateway.metadata.namespace);
+      await this.write(ServiceAccount, gatewayServiceAccount(gateway), observed);
+    }
+    const { gatewayClusterRole } = this.networking.options;
+    const desired = gatewayRoleBinding(gateway, gatewayClusterRole);
+    await this.write(ClusterRoleBinding, desired, clusterRoleBindings.get(desired.metadata.name ?? ""));
+  }
+
+  /** Makes the keys of a gateway that has none; returns the name of their Secret. */
+  private async ensureKeys(gateway: WgGateway): Promise<string> {
+    const { client } = this.networking.runtime;
+    const { name, isOwn } = keySecretOf(gateway);
+    const { namespace } = gateway.metadata;
+    const peer = peerOf(gateway);
+    // One without its labels is not in the cache, and must not be taken for absent: keys are never made a second time.
+    const secret = this.gateways.keys.get(name, namespace) ?? (await client.get(Secret, { name, namespace }));
+    if (secret === undefined) {
+      if (isOwn) {
+        await this.write(Secret, keySecret(gateway, peer, generateWireGuardKeyPair()), undefined);
+        return name;
+      }
+      throw new Terminal(
+        "KeysMissing",
+        `spec.secretRef names Secret ${namespace}/${name}, which does not exist; make it, with ${DataKey.privateKey} and ${DataKey.publicKey}`,
+      );
+    }
+    const missing = [DataKey.privateKey, DataKey.publicKey].filter((key) => secret.data?.[key] === undefined);
+    if (missing.length > 0) {
+      throw new Terminal(
+        "KeysMissing",
+        `Secret ${namespace}/${name} has no ${missing.join(" and no ")}; add 32 bytes`,
+      );
+    }
+    const labelled = secret.metadata.labels?.[Label.remoteClusterID];
+    if (labelled !== undefined && labelled !== peer) {
+      throw new Terminal(
+        "KeysOfAnotherPeer",
+        `Secret ${namespace}/${name} is labelled for ${labelled}, and the gateway is for ${peer}; use another Secret`,
+      );
+    }
+    const labels = { [Label.remoteClusterID]: peer, [Label.gatewayResource]: LabelValue.true };
+    await writeIfChanged(
+      client,
+      Secret,
+      { apiVersion: "v1", kind: "Secret", metadata: { name, namespace, labels } },
+      secret,
+    );
+    return name;
+  }
+
+  private async ensureWorkload(gateway: WgGateway): Promise<void> {
+    const { deployments, services } = this.gateways;
+    const { namespace } = gateway.metadata;
+    if (gateway.kind === "WgGatewayServer") {
+      const desired = gatewayService(gateway);
+      const observed = services.get(desired.metadata.name ?? "", namespace);
+      // What else is in a Service is given by the cluster, and may not be taken away.
+      await this.write(Service, desired, observed, [
+        "spec.selector",
+        "metadata.labels",
+        "metadata.annotations",
+      ]);
+    }
+    const desired = gatewayDeployment(gateway);
+    const observed = deployments.get(desired.metadata.name ?? "", namespace);
+    await this.write(Deployment, desired, observed, ["spec", "metadata.labels", "metadata.annotations"]);
+  }
+
+  private async writeStatus(gateway: WgGateway, secretName: string): Promise<void> {
+    const { runtime, caches } = this.networking;
+    const { name, namespace } = gateway.metadata;
+    const secretRef = { apiVersion: "v1", kind: "Secret", name: secretName, namespace };
+    const pods = caches.pods.list().filter((pod) => isFor(gateway, pod));
+    const internal = internalEndpoint(pods);
+    if (gateway.kind === "WgGatewayClient") {
+      await patchStatusIfChanged(runtime.client, WgGatewayClient, gateway, {
+        secretRef,
+        internalEndpoint: internal ?? null,
+      });
+      return;
+    }
+    const service = this.gateways.services.get(gatewayService(gateway).metadata.name ?? name, namespace);
+    // A server keeps its address while its pod moves.
+    const endpoint = serverEndpoint(service, internal?.node, caches.nodes.list()) ?? gateway.status?.endpoint;
+    await patchStatusIfChanged(runtime.client, WgGatewayServer, gateway, {
+      secretRef,
+      endpoint: endpoint ?? null,
+      internalEndpoint: internal ?? null,
+    });
+  }
+
+  private async removeRoleBindings(gateway: WgGateway): Promise<void> {
+    const bindings: Informer<ClusterRoleBinding> = this.gateways.clusterRoleBindings;
+    for (const { metadata } of bindings.list().filter((binding) => isFor(gateway, binding))) {
+      await this.networking.runtime.client.delete(ClusterRoleBinding, metadata, { uid: metadata.uid });
+    }
+  }
+
+  /**
+   * Writes what differs.
+   *
+   * @param exact paths that are the template's alone; looked at when the object was made from another one
+   */
+  private async write<T extends KubeObject>(
+    kind: Kind<T>,
+    desired: Desired<T> & { metadata: { name?: string } },
+    observed: T | undefined,
+    exact: string[] = [],
+  ): Promise<void> {
+    const { runtime, options } = this.networking;
+    await writeIfChanged(runtime.client, kind, withGlobalMetadata(desired, options.global), observed, {
+      exact: exactPaths(desired, observed, exact),
+      lock: "never",
+    });
+  }
+}

@@ -1,0 +1,338 @@
+import assert from "node:assert/strict";
+
+import {
+  ClusterRoleBinding,
+  Deployment,
+  Event,
+  GatewayClient,
+  GatewayServer,
+  Node,
+  Pod,
+  Secret,
+  Service,
+  ServiceAccount,
+  WgGatewayClient,
+  WgGatewayClientTemplate,
+  WgGatewayServer,
+  WgGatewayServerTemplate,
+} from "../../../runtime/api";
+import { wireGuardPublicKey } from "../../../runtime/identity";
+import type { MemoryApiServer } from "../../support/memory-api-server";
+import { endRuns, inventory, quiet, run, type Scenario, survivesEveryDeath } from "../../support/memory-run";
+import { until } from "../../support/until";
+import { startNetworking } from "../../../runtime/networking/start";
+import { options } from "./options";
+
+const networking = { apiVersion: "networking.liqo.io/v1beta1" } as const;
+const labels = { "liqo.io/remote-cluster-id": "rome" };
+const namespace = "liqo-tenant-rome";
+
+const deployment = (image = "pulumi-liqo/runtime:1") => ({
+  metadata: { labels: { tier: "net" } },
+  spec: {
+    replicas: 1,
+    strategy: { type: "Recreate" },
+    selector: { matchLabels: { "app.kubernetes.io/name": "{{ .Name }}" } },
+    template: {
+      metadata: { labels: { "app.kubernetes.io/name": "{{ .Name }}", "networking.liqo.io/active": "true" } },
+      spec: {
+        serviceAccountName: "{{ .Name }}",
+        containers: [
+          { name: "gateway", image, args: ["--mtu={{ .Spec.MTU }}"], ports: [{ containerPort: 8083 }] },
+        ],
+        volumes: [{ name: "wireguard-config", secret: { secretName: "to be replaced" } }],
+      },
+    },
+  },
+});
+const serverTemplate = (service: object = {}) => ({
+  objectKind: { apiVersion: networking.apiVersion, kind: "WgGatewayServer" },
+  template: {
+    metadata: { name: "{{ .Name }}", namespace: "{{ .Namespace }}" },
+    spec: {
+      service: {
+        metadata: { annotations: { "cloud/internal": "true" } },
+        spec: {
+          type: "{{ .Spec.Endpoint.ServiceType }}",
+          selector: { "app.kubernetes.io/name": "{{ .Name }}" },
+          ports: [
+            {
+              port: "{{ .Spec.Endpoint.Port }}",
+              protocol: "UDP",
+              "?nodePort": "{{ .Spec.Endpoint.NodePort }}",
+            },
+          ],
+          ...service,
+        },
+      },
+      deployment: deployment(),
+    },
+  },
+});
+
+/** A server for rome in milan, whose installation is in liqo-system. */
+const scenario: Scenario = {
+  prepare: (server) => {
+    server.create(WgGatewayServerTemplate, {
+      ...networking,
+      kind: "WgGatewayServerTemplate",
+      metadata: { name: "wireguard-server", namespace: "liqo-system" },
+      spec: serverTemplate(),
+    });
+    server.create(GatewayServer, {
+      ...networking,
+      kind: "GatewayServer",
+      metadata: { name: "rome", namespace, labels },
+      spec: {
+        mtu: 1340,
+        serverTemplateRef: {
+          kind: "WgGatewayServerTemplate",
+          name: "wireguard-server",
+          namespace: "liqo-system",
+        },
+        endpoint: { port: 51840, serviceType: "NodePort", nodePort: 31840 },
+      },
+    });
+    server.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "m2" },
+      spec: {},
+      status: {
+        addresses: [{ type: "InternalIP", address: "172.19.0.3" }],
+        conditions: [{ type: "Ready", status: "True" }],
+      },
+    });
+    server.create(Pod, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "gw-rome-0",
+        namespace,
+        labels: {
+          "networking.liqo.io/component": "gateway",
+          "networking.liqo.io/active": "true",
+          "networking.liqo.io/gateway-name": "rome",
+          "networking.liqo.io/gateway-namespace": namespace,
+        },
+      },
+      spec: { nodeName: "m2", containers: [] },
+      status: { phase: "Running", podIP: "10.243.2.6" },
+    });
+  },
+  start: (context) =>
+    startNetworking(context, { ...options, liqoNamespace: "liqo-system", offloadingEnabled: false }),
+  done: (server) => {
+    const { endpoint, internalEndpoint, secretRef, serverRef } =
+      server.get(GatewayServer, `${namespace}/rome`)?.status ?? {};
+    return [endpoint, internalEndpoint, secretRef, serverRef].every((field) => field !== undefined);
+  },
+};
+const kinds = [ClusterRoleBinding, Deployment, Secret, Service, ServiceAccount, WgGatewayServer];
+const gateway = (server: MemoryApiServer) => server.get(GatewayServer, `${namespace}/rome`);
+const publicKey = (server: MemoryApiServer) => server.get(Secret, `${namespace}/gw-rome`)?.data?.publicKey;
+
+describe("gateways", function () {
+  this.timeout(60_000);
+  afterEach(endRuns);
+
+  it("run what their template says, and say where they are", async () => {
+    const server = await run(scenario);
+    await quiet(server);
+    const status = gateway(server)?.status;
+    assert.deepEqual(status?.endpoint, { addresses: ["172.19.0.3"], port: 31840, protocol: "UDP" });
+    assert.deepEqual(status.internalEndpoint, { ip: "10.243.2.6", node: "m2" });
+    assert.equal(status.secretRef?.name, "gw-rome");
+    const wg = server.get(WgGatewayServer, `${namespace}/rome`);
+    assert.deepEqual(status.serverRef, {
+      ...networking,
+      kind: "WgGatewayServer",
+      name: "rome",
+      namespace,
+      uid: wg?.metadata.uid,
+    });
+    assert.deepEqual(inventory(server, kinds), [
+      `ClusterRoleBinding /liqo-gateway-${namespace}-rome`,
+      `Deployment ${namespace}/gw-rome`,
+      `Secret ${namespace}/gw-rome`,
+      `Service ${namespace}/gw-rome`,
+      `ServiceAccount ${namespace}/rome`,
+      `WgGatewayServer ${namespace}/rome networking.liqo.io/clusterrolebinding`,
+    ]);
+
+    const pods = server.get(Deployment, `${namespace}/gw-rome`)?.spec.template;
+    assert.deepEqual(pods?.spec?.containers[0]?.args, ["--mtu=1340"]);
+    assert.deepEqual(pods.spec.volumes, [{ name: "wireguard-config", secret: { secretName: "gw-rome" } }]);
+    assert.equal(pods.metadata?.labels?.["networking.liqo.io/gateway-name"], "rome");
+    const secret = server.get(Secret, `${namespace}/gw-rome`);
+    assert.ok(secret);
+    assert.equal(wireGuardPublicKey(secret.data?.privateKey ?? ""), secret.data?.publicKey);
+    assert.deepEqual(secret.metadata.ownerReferences, [
+      { ...networking, kind: "GatewayServer", name: "rome", uid: gateway(server)?.metadata.uid },
+    ]);
+    assert.deepEqual(server.get(ClusterRoleBinding, `liqo-gateway-${namespace}-rome`)?.subjects, [
+      { kind: "ServiceAccount", name: "rome", namespace },
+    ]);
+  });
+
+  it("come to the same objects, with one pair of keys, whichever write is the last one of a process", async function () {
+    this.timeout(300_000);
+    let expected: string[] | undefined;
+    await survivesEveryDeath(scenario, (server, survived) => {
+      const found = inventory(server, kinds);
+      expected ??= found;
+      assert.deepEqual(found, expected, `dead after ${survived} writes`);
+      assert.equal(server.writes.filter((write) => write.startsWith("POST /secrets")).length, 1);
+    });
+  });
+
+  it("follow their template, and leave alone what the cluster adds", async () => {
+    const server = await run(scenario);
+    server.change(Service, `${namespace}/gw-rome`, {
+      spec: { clusterIP: "10.95.7.7", externalTrafficPolicy: "Cluster" },
+    });
+    server.change(Deployment, `${namespace}/gw-rome`, {
+      metadata: { annotations: { "deployment.kubernetes.io/revision": "1" } },
+      spec: { progressDeadlineSeconds: 600 },
+    });
+    await quiet(server);
+    assert.equal(server.get(Service, `${namespace}/gw-rome`)?.spec?.clusterIP, "10.95.7.7");
+
+    const keys = publicKey(server);
+    server.change(WgGatewayServerTemplate, "liqo-system/wireguard-server", {
+      spec: {
+        template: {
+          spec: {
+            deployment: { ...deployment("pulumi-liqo/runtime:2"), metadata: null },
+            service: { metadata: null },
+          },
+        },
+      },
+    });
+    await until("the new image", () => {
+      const found = server.get(Deployment, `${namespace}/gw-rome`);
+      return (
+        found?.spec.template.spec?.containers[0]?.image === "pulumi-liqo/runtime:2" &&
+        found.metadata.labels?.tier === undefined
+      );
+    });
+    await until(
+      "no annotation",
+      () =>
+        server.get(Service, `${namespace}/gw-rome`)?.metadata.annotations?.["cloud/internal"] === undefined,
+    );
+    assert.equal(server.get(Service, `${namespace}/gw-rome`)?.spec?.clusterIP, "10.95.7.7");
+    assert.equal(publicKey(server), keys);
+    await quiet(server);
+  });
+
+  it("get back their Service, and their pod a new image while none runs", async () => {
+    const server = await run(scenario);
+    server.delete(Pod, `${namespace}/gw-rome-0`);
+    await until("no pod", () => gateway(server)?.status?.internalEndpoint === undefined);
+    assert.deepEqual(gateway(server)?.status?.endpoint, {
+      addresses: ["172.19.0.3"],
+      port: 31840,
+      protocol: "UDP",
+    });
+    server.delete(Service, `${namespace}/gw-rome`);
+    server.change(WgGatewayServerTemplate, "liqo-system/wireguard-server", {
+      spec: { template: { spec: { deployment: deployment("pulumi-liqo/runtime:3") } } },
+    });
+    await until("both", () => {
+      const image = server.get(Deployment, `${namespace}/gw-rome`)?.spec.template.spec?.containers[0]?.image;
+      return image === "pulumi-liqo/runtime:3" && server.get(Service, `${namespace}/gw-rome`) !== undefined;
+    });
+    await quiet(server);
+  });
+
+  it("go without a trace", async () => {
+    const server = await run(scenario);
+    server.delete(GatewayServer, `${namespace}/rome`);
+    await until("nothing", () => inventory(server, kinds).length === 0);
+    await quiet(server);
+  });
+
+  it("of clients use the keys that they are given, and say what is wrong with them", async () => {
+    const server = await run({
+      ...scenario,
+      prepare: (cluster) => {
+        cluster.create(WgGatewayClientTemplate, {
+          ...networking,
+          kind: "WgGatewayClientTemplate",
+          metadata: { name: "wireguard-client", namespace: "liqo-system" },
+          spec: {
+            objectKind: { apiVersion: networking.apiVersion, kind: "WgGatewayClient" },
+            template: {
+              metadata: { name: "{{ .Name }}", namespace: "{{ .Namespace }}" },
+              spec: { deployment: deployment(), secretRef: { name: "{{ .Spec.SecretRef.Name }}" } },
+            },
+          },
+        });
+        cluster.create(GatewayClient, {
+          ...networking,
+          kind: "GatewayClient",
+          metadata: { name: "rome", namespace, labels },
+          spec: {
+            clientTemplateRef: { name: "wireguard-client", namespace: "liqo-system" },
+            endpoint: { addresses: ["172.18.0.2"], port: 51840 },
+            secretRef: { name: "my-keys" },
+          },
+        });
+      },
+      done: (cluster) =>
+        cluster.list(Event).some(({ message }) => message?.includes("my-keys, which does not exist")),
+    });
+    const wrong = { apiVersion: "v1", kind: "Secret", metadata: { name: "my-keys", namespace } } as const;
+    server.create(Secret, {
+      ...wrong,
+      metadata: {
+        ...wrong.metadata,
+        labels: { "liqo.io/remote-cluster-id": "rome", "networking.liqo.io/gateway-resource": "true" },
+      },
+      data: { privateKey: "AA==" },
+    });
+    await until("the missing key", () =>
+      server.list(Event).some(({ message }) => message?.includes("has no publicKey")),
+    );
+    server.change(Secret, `${namespace}/my-keys`, { data: { publicKey: "AA==" } });
+    await until(
+      "the status",
+      () => server.get(GatewayClient, `${namespace}/rome`)?.status?.secretRef?.name === "my-keys",
+    );
+    assert.equal(server.get(WgGatewayClient, `${namespace}/rome`)?.status?.secretRef?.name, "my-keys");
+    assert.deepEqual(server.list(Service), []);
+    assert.deepEqual(
+      server.get(Deployment, `${namespace}/gw-rome`)?.spec.template.spec?.volumes?.[0]?.secret?.secretName,
+      "my-keys",
+    );
+  });
+
+  it("say what is wrong with their template", async () => {
+    const says = (part: string, change: (server: MemoryApiServer) => void) =>
+      run({
+        ...scenario,
+        prepare: (cluster) => {
+          scenario.prepare(cluster);
+          change(cluster);
+        },
+        done: (cluster) => cluster.list(Event).some(({ message }) => message?.includes(part)),
+      });
+    await says(
+      "spec.serverTemplateRef names WgGatewayServerTemplate liqo-system/wireguard-server, which does not exist",
+      (server) => server.delete(WgGatewayServerTemplate, "liqo-system/wireguard-server"),
+    );
+    await says("{{ .Spec.Mtu }}: there is no field Mtu", (server) =>
+      server.change(WgGatewayServerTemplate, "liqo-system/wireguard-server", {
+        spec: { template: { spec: { service: { spec: { externalName: "{{ .Spec.Mtu }}" } } } } },
+      }),
+    );
+    await says(
+      "the template makes a example.com/v1 Tunnel; a GatewayServer becomes a WgGatewayServer",
+      (server) =>
+        server.change(WgGatewayServerTemplate, "liqo-system/wireguard-server", {
+          spec: { objectKind: { apiVersion: "example.com/v1", kind: "Tunnel" } },
+        }),
+    );
+  });
+});
