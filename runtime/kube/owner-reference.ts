@@ -14,6 +14,6 @@ export function controlledBy(owner: KubeObject): OwnerReference {
 }
 
 /** The reference to the controller of an object; undefined where it has none. */
-export function controllerOf(object: KubeObject): OwnerReference | undefined {
-  return object.metadata.ownerReferences?.find(({ controller }) => controller === true);
+export function controllerOf(object: KubeObject | undefined): OwnerReference | undefined {
+  return object?.metadata.ownerReferences?.find(({ controller }) => controller === true);
 }

@@ -6,6 +6,7 @@ import {
   exceptStatus,
   type Informer,
   isAlreadyExists,
+  isConflict,
   isNotFound,
   keyOf,
   type Outcome,
@@ -35,8 +36,8 @@ const TAKEN_AGAIN_MS = 15_000;
 const COLLECTED_MS = 250;
 
 /**
- * Gives each ShadowPod its pod: one request, and one more when it runs and when it has ended. A pod that goes without having ended is made anew;
- * one that is not the ShadowPod's own is never touched.
+ * Gives each ShadowPod its pod: one request, one more when it runs and when it has ended, and one when it goes. A pod that goes without having
+ * ended is made anew; one that is not the ShadowPod's own is never touched.
  *
  * @see offloading reference 12.1
  */
@@ -61,9 +62,17 @@ export function shadowPodController(
   );
 }
 
-/** A pod that ended and was deleted at once leaves only its last state to tell how. */
+/** A pod that ended and was deleted at once leaves only its last state to tell how; a ShadowPod that went, only its pod. */
 function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memory: ShadowPodMemory): void {
-  shadows.on({ deleted: (shadow) => memory.forget(keyOf(shadow)) });
+  shadows.on({
+    deleted: (shadow) => {
+      const key = keyOf(shadow);
+      const { uid = "" } = shadow.metadata;
+      memory.forget(key);
+      // One that was marked before it went was deleted in a way that may spare its pod: the garbage collector knows.
+      if (!isDeleting(shadow) && controllerOf(pods.getByKey(key))?.uid === uid) memory.abandon(key, uid);
+    },
+  });
   const gone = (pod: Pod) => {
     memory.seen(keyOf(pod));
     const outcome = podOutcome(pod);
@@ -77,7 +86,10 @@ function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memo
     updated: (before, after) => {
       if (before.metadata.uid !== after.metadata.uid) gone(before);
     },
-    deleted: gone,
+    deleted: (pod) => {
+      gone(pod);
+      if (memory.isAbandoned(keyOf(pod), controllerOf(pod)?.uid ?? "")) memory.forget(keyOf(pod));
+    },
   });
 }
 
@@ -90,17 +102,29 @@ class ShadowPodReconciler {
   ) {}
 
   async reconcile(key: string, shadow: ShadowPod | undefined): Promise<Outcome> {
-    // Its pod goes with it, by garbage collection.
+    const pod = this.pods.getByKey(key);
+    if (pod !== undefined) await this.removeAbandoned(key, pod);
     if (shadow === undefined || isDeleting(shadow) || isTerminal(shadow.status?.phase)) return;
     const uid = shadow.metadata.uid ?? "";
     const ended = this.memory.outcome(key, uid);
     if (ended !== undefined) return await this.report(key, shadow, ended);
-    const pod = this.pods.getByKey(key);
     if (pod === undefined) return await this.create(key, shadow);
     if (controllerOf(pod)?.uid !== uid) return this.taken(shadow, pod);
     await this.follow(key, shadow, pod);
     const phase = phaseToReport(shadow.status?.phase, pod);
     if (phase !== undefined) await this.report(key, shadow, phase);
+  }
+
+  /** The garbage collector would do it, with three requests and at a rate of its own: what we do not see go is left to it. */
+  private async removeAbandoned(key: string, pod: Pod): Promise<void> {
+    const { uid } = pod.metadata;
+    if (uid === undefined || isDeleting(pod)) return;
+    if (!this.memory.isAbandoned(key, controllerOf(pod)?.uid ?? "")) return;
+    try {
+      await this.context.client.delete(Pod, pod.metadata, { uid });
+    } catch (error) {
+      if (!isConflict(error)) throw error; // another pod of the name by now
+    }
   }
 
   private async create(key: string, shadow: ShadowPod): Promise<Outcome> {

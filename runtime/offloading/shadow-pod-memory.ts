@@ -9,6 +9,8 @@ interface Remembered {
   /** How the pod ended, seen when it was deleted before that could be written. */
   outcome?: "Succeeded" | "Failed";
   reported?: string;
+  /** The ShadowPod is gone, its pod is not yet. */
+  abandoned?: true;
   /** What was last written to the pod's metadata. */
   metadata?: { pod: string; labels: Strings; annotations: Strings };
 }
@@ -31,6 +33,16 @@ export class ShadowPodMemory {
 
   created(key: string, uid: string): void {
     this.of(key, uid).createdAt = this.clock.monotonic();
+  }
+
+  /** The ShadowPod went, and left its pod behind; nothing else of it matters any more. */
+  abandon(key: string, uid: string): void {
+    this.entries.set(key, { uid, abandoned: true });
+  }
+
+  /** Whether a pod's owner was seen to go. */
+  isAbandoned(key: string, owner: string): boolean {
+    return this.known(key, owner)?.abandoned === true;
   }
 
   /** The pod has been seen, or has been seen to go. */

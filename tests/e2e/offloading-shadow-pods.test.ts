@@ -135,9 +135,22 @@ describe("offloading of pods, at the provider", function () {
     assert.equal((await shadowOf("job"))?.status?.phase, "Succeeded");
   });
 
-  it("takes the pod along", async () => {
+  it("takes the pod along, in one request", async () => {
+    const begin = await clusters().quiet();
     await milan().delete(ShadowPod, ref("a"));
     await clusters().untilGone("the pod", () => podOf("a"));
+    assert.deepEqual(await clusters().writesSince(begin), [["delete pods", 1]]);
+  });
+
+  it("leaves the pod where its owner is deleted without it", async () => {
+    await shadowPod("orphan");
+    const pod = await until("the pod exists", () => podOf("orphan"));
+    const begin = await clusters().quiet();
+    await milan().delete(ShadowPod, ref("orphan"), { propagationPolicy: "Orphan" });
+    await clusters().untilGone("the ShadowPod", () => shadowOf("orphan"));
+    assert.deepEqual(await clusters().writesSince(begin), []);
+    assert.equal((await podOf("orphan"))?.metadata.uid, pod.metadata.uid);
+    await milan().delete(Pod, ref("orphan"), { gracePeriodSeconds: 0 });
   });
 
   it("sends pods home by the address that leads there from here, once it is known", async () => {
