@@ -75,6 +75,7 @@ class RunningController implements Controller {
   private readonly running = new Set<Promise<void>>();
   private readonly workers: number;
   private active = 0;
+  private filling = false;
 
   constructor(
     private readonly spec: ControllerSpec,
@@ -122,7 +123,7 @@ class RunningController implements Controller {
       () => {
         if (this.stopping.signal.aborted) return;
         this.started = true;
-        this.queue.onReady = () => this.fill();
+        this.queue.onReady = () => this.fillSoon();
         this.fill();
       },
       (error: unknown) => {
@@ -130,6 +131,19 @@ class RunningController implements Controller {
           this.log.error("a source of the controller never synced", { error });
       },
     );
+  }
+
+  /**
+   * A key becomes ready in the middle of a cache's telling: a reconcile that began there would see a cache that is half told and, the first
+   * time, not yet called synced.
+   */
+  private fillSoon(): void {
+    if (this.filling) return;
+    this.filling = true;
+    queueMicrotask(() => {
+      this.filling = false;
+      this.fill();
+    });
   }
 
   private fill(): void {

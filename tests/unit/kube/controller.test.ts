@@ -65,6 +65,23 @@ describe("controller", () => {
     assert.deepEqual([seen, controller.started, controller.idle], [["a", "b"], true, true]);
   });
 
+  it("begins no reconcile while whoever brought the key is still telling", async () => {
+    let told = "nothing";
+    const seen: string[] = [];
+    const { source } = start((key) => {
+      seen.push(`${key} saw ${told}`);
+      return Promise.resolve();
+    });
+    source.sync();
+    await turn();
+    told = "half";
+    source.enqueue("a");
+    source.enqueue("b");
+    told = "all";
+    await turn();
+    assert.deepEqual(seen, ["a saw all", "b saw all"]);
+  });
+
   it("works on several keys at a time, never on one twice", async () => {
     const running = new Set<string>();
     const finish = new Map<string, () => void>();
