@@ -1,0 +1,63 @@
+import { z } from "zod";
+import * as flag from "../component/flags";
+import { agentFlags } from "../networking/agent-flags";
+
+const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** Flags of the gateway, by upstream's names (networking reference 19.2): what its three containers took, one process takes. */
+export const gatewayFlags = z.object({
+  /** Of the GatewayServer or GatewayClient, not of the Deployment. */
+  name: flag.required(objectName, "give the name of the GatewayServer or GatewayClient"),
+  namespace: flag.required(objectName, "give the namespace of the GatewayServer or GatewayClient"),
+  /** Owner of what the gateway writes. */
+  gatewayUid: flag.required(/^[-0-9a-zA-Z]{1,64}$/, "give the uid of the GatewayServer or GatewayClient"),
+  remoteClusterId: flag.required(
+    /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
+    "give the peer's cluster ID, a DNS label",
+  ),
+  mode: flag.required(/^(server|client)$/, "write server or client"),
+  /** Where the pod runs. */
+  nodeName: flag.text(process.env.NODE_NAME ?? ""),
+  podName: flag.text(process.env.POD_NAME ?? ""),
+
+  // the tunnel
+  mtu: flag.integer(1340, 576, 65_535),
+  /** Of a server. Only the first one is used. */
+  listenPorts: flag.list(),
+  /** Of a client: addresses and names at which the server may be, tried in turn. */
+  endpointAddress: flag.list(),
+  /** Of a client. Only the first one is used. */
+  endpointPorts: flag.list(),
+  /** Folder with `privateKey`, 32 bytes; read again when it changes. */
+  keysDir: flag.text("/etc/wireguard/keys"),
+  /** How often names are looked up again after the first ten minutes, in which it is every five seconds. */
+  dnsCheckInterval: flag.duration(300_000),
+  /** `auto` takes the kernel's WireGuard where there is one, else wireguard-go. */
+  implementation: flag.oneOf(["auto", "kernel", "userspace"], "auto"),
+
+  // Connection
+  enableConnectionController: flag.boolean(true),
+  pingEnabled: flag.boolean(true),
+  pingPort: flag.integer(12_345, 1, 65_535),
+  pingLossThreshold: flag.integer(5, 1, 1000),
+  pingInterval: flag.duration(2_000),
+  pingUpdateStatusInterval: flag.duration(10_000),
+
+  // replicas
+  leaderElection: flag.boolean(false),
+  leaderElectionLeaseDuration: flag.duration(15_000),
+  leaderElectionRenewDeadline: flag.duration(10_000),
+  leaderElectionRetryPeriod: flag.duration(2_000),
+
+  globalLabels: flag.pairs(),
+  globalAnnotations: flag.pairs(),
+  ...agentFlags,
+
+  // There is one container, a server always keeps the address that it learnt, and there is one tunnel.
+  containerName: flag.ignored(),
+  concurrentContainersNames: flag.ignored(),
+  preserveClientEndpoint: flag.ignored(),
+  enableMultipathHashPolicy: flag.ignored(),
+  pingBufferSize: flag.ignored(),
+});
+export type GatewayFlags = z.output<typeof gatewayFlags>;
