@@ -53,8 +53,11 @@ export default tseslint.config(
   ),
   forbid(
     ["runtime/identity/**/*.ts", "runtime/plan/**/*.ts"],
-    ["^\\.\\./(?!api/|identity/|plan/)[a-z-]+/", "@pulumi/"],
-    "runtime/identity and runtime/plan are pure: they know runtime/api only",
+    [
+      "^(\\.\\./)+(?!\\.\\./|api/|identity/|plan/|ipam/(address|cidr|pools|special-ranges|network-stage)$)[a-z-]+/",
+      "@pulumi/",
+    ],
+    "runtime/identity and runtime/plan are pure: they know runtime/api, and of runtime/ipam the arithmetic of networks",
   ),
   forbid(
     ["provider/**/*.ts", "components/**/*.ts"],

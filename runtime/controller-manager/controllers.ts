@@ -1,9 +1,17 @@
 import { startAuthentication } from "../authentication/start";
 import { startForeignCluster } from "../foreign-cluster/foreign-cluster-controller";
+import { startIpam } from "../ipam/start";
 import type { RuntimeContext } from "../kube";
+import { startNetworking } from "../networking/start";
 import { offloadingControllers } from "../offloading";
 import { startReplication } from "../replication/replication-controller";
-import { authenticationOptions, type ControllerManagerFlags, foreignClusterOptions } from "./flags";
+import {
+  authenticationOptions,
+  type ControllerManagerFlags,
+  foreignClusterOptions,
+  ipamOptions,
+  networkingOptions,
+} from "./flags";
 import { runServingCertificateApprover } from "./serving-certificate-approver";
 
 /** Starts all controllers of a cluster; each module adds its own here. They stop with the context's signal. */
@@ -22,6 +30,10 @@ export async function startControllers(
       nodeFailure: flags.enableNodeFailureController,
     });
     runServingCertificateApprover(context, flags.liqoNamespace);
+  }
+  if (flags.networkingEnabled) {
+    await startIpam(context, ipamOptions(flags));
+    await startNetworking(context, networkingOptions(flags));
   }
   startForeignCluster(context, foreignClusterOptions(flags));
 }

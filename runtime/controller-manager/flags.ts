@@ -6,7 +6,11 @@ import { AwsHttpsApi } from "../authentication/identity-provider/aws-https-api";
 import { UsageError } from "../component/command-line";
 import * as flag from "../component/flags";
 import type { ForeignClusterOptions } from "../foreign-cluster/options";
+import type { IpamOptions } from "../ipam/options";
+import { DEFAULT_POOLS } from "../ipam/pools";
 import type { Clock } from "../kube";
+import type { NetworkingOptions } from "../networking/options";
+import { NetworkingRole, OVERLAY_PORT } from "../plan/networking/names";
 
 /** Upstream's own default is in lower case, which its API refuses. */
 function readEnforcement(text: string): AuthenticationOptions["limitsEnforcement"] {
@@ -55,6 +59,29 @@ export const controllerManagerFlags = z.object({
   shadowPodCtrlWorkers: flag.integer(10, 1, 10_000),
   shadowEndpointsliceCtrlWorkers: flag.integer(10, 1, 10_000),
   denyDirectConnections: flag.boolean(false),
+
+  // networking
+  pools: flag.list(),
+  syncInterval: flag.duration(120_000),
+  genevePort: flag.integer(OVERLAY_PORT, 1, 65_535),
+  fabricFullMasqueradeEnabled: flag.boolean(false),
+  fabricRouteRulePriority: flag.integer(0, 0, 32_765),
+  gatewayMasqueradeBypassEnabled: flag.boolean(false),
+  gatewayMssClampEnabled: flag.boolean(true),
+  gatewayMssClampValue: flag.integer(0, 0, 65_495),
+  overlayNotrackEnabled: flag.boolean(false),
+  apiServerIpUseEndpointslices: flag.boolean(false),
+  enableApiServerProxyIpRemapping: flag.boolean(true),
+  wgGatewayServerClusterRoleName: flag.text(NetworkingRole.gateway),
+
+  // One role serves both ends of a tunnel, and its kinds and their templates are always watched; the addresses are managed in this process.
+  wgGatewayClientClusterRoleName: flag.ignored(),
+  gatewayServerResources: flag.ignored(),
+  gatewayClientResources: flag.ignored(),
+  gatewayTemplateWatchEnabled: flag.ignored(),
+  ipamServer: flag.ignored(),
+  networkCtrlWorkers: flag.ignored(),
+  ipCtrlWorkers: flag.ignored(),
 
   // There is no server for webhooks here, and caches follow their watches without being listed again.
   webhookPort: flag.ignored(),
@@ -118,5 +145,31 @@ export function foreignClusterOptions(flags: ControllerManagerFlags): ForeignClu
     pingIntervalMs: flags.foreignClusterPingInterval,
     pingTimeoutMs: flags.foreignClusterPingTimeout,
     workers: flags.foreignClusterWorkers,
+  };
+}
+
+export function ipamOptions(flags: ControllerManagerFlags): IpamOptions {
+  return {
+    liqoNamespace: flags.liqoNamespace,
+    pools: flags.pools.length > 0 ? flags.pools : DEFAULT_POOLS,
+    syncIntervalMs: flags.syncInterval,
+    global: { labels: flags.globalLabels, annotations: flags.globalAnnotations },
+  };
+}
+
+export function networkingOptions(flags: ControllerManagerFlags): NetworkingOptions {
+  return {
+    liqoNamespace: flags.liqoNamespace,
+    fullMasquerade: flags.fabricFullMasqueradeEnabled,
+    fabricRulePriority: flags.fabricRouteRulePriority,
+    gatewayMasqueradeBypass: flags.gatewayMasqueradeBypassEnabled,
+    genevePort: flags.genevePort,
+    segmentSizeClamp: flags.gatewayMssClampEnabled ? flags.gatewayMssClampValue : undefined,
+    overlayWithoutTracking: flags.overlayNotrackEnabled,
+    apiServerBy: flags.apiServerIpUseEndpointslices ? "endpoints" : "service",
+    exportProxy: flags.enableApiServerProxyIpRemapping,
+    gatewayClusterRole: flags.wgGatewayServerClusterRoleName,
+    offloadingEnabled: flags.offloadingEnabled,
+    global: { labels: flags.globalLabels, annotations: flags.globalAnnotations },
   };
 }

@@ -10,6 +10,7 @@ export type Module =
   | "webhook"
   | "authentication"
   | "offloading"
+  | "networking"
   | "core"
   | "remote-controlplane";
 

@@ -59,6 +59,7 @@ function controllerManager(settings: Settings): Component {
       ...flag("api-server-address-override", apiServer.address),
       ...flag("ca-override", apiServer.ca && Buffer.from(apiServer.ca).toString("base64")),
       `--trusted-ca=${apiServer.trustedCa}`,
+      ...networkingFlags(settings.networking),
     ],
     resources: resources.controllerManager,
     heapMib: 384,
@@ -75,7 +76,7 @@ function virtualKubelet(settings: Settings): Component {
     flags: [
       ...commonFlags(),
       `--replicas=${settings.replicas.virtualKubelet}`,
-      ...settings.podCidrs.map((cidr) => `--local-podcidr=${cidr}`),
+      ...podCidrs(settings).map((cidr) => `--local-podcidr=${cidr}`),
     ],
     resources: settings.resources.virtualKubelet,
     heapMib: 768,
@@ -97,13 +98,35 @@ function webhook(settings: Settings): Component {
       `--vk-options-default-template=$(POD_NAMESPACE)/${Name.vkOptionsTemplate}`,
       `--enable-resource-enforcement=${settings.enforceResources}`,
       `--liqo-runtime-class=${Name.runtimeClass}`,
-      ...settings.podCidrs.map((cidr) => `--podcidr=${cidr}`),
+      ...podCidrs(settings).map((cidr) => `--podcidr=${cidr}`),
     ],
     resources: resources.webhook,
     heapMib: 160,
     ports: [{ name: "webhook", containerPort: Port.webhook }],
     mayOverlap: true,
   };
+}
+
+/** Those of the networking where none are given apart. */
+function podCidrs(settings: Settings): string[] {
+  return settings.podCidrs.length > 0 ? settings.podCidrs : (settings.networking?.podCidrs ?? []);
+}
+
+function networkingFlags(networking: Settings["networking"]): string[] {
+  if (networking === undefined) return ["--networking-enabled=false"];
+  const { pools, apiServerBy, fabric, gateway } = networking;
+  return [
+    "--networking-enabled=true",
+    `--pools=${pools.join(",")}`,
+    `--api-server-ip-use-endpointslices=${apiServerBy === "endpoints"}`,
+    `--geneve-port=${fabric.overlayPort}`,
+    `--overlay-notrack-enabled=${fabric.overlayWithoutTracking}`,
+    `--fabric-full-masquerade-enabled=${fabric.fullMasquerade}`,
+    `--fabric-route-rule-priority=${fabric.routeRulePriority}`,
+    `--gateway-masquerade-bypass-enabled=${fabric.gatewayMasqueradeBypass}`,
+    `--gateway-mss-clamp-enabled=${gateway.mssClamp}`,
+    `--gateway-mss-clamp-value=${gateway.mssClampValue}`,
+  ];
 }
 
 function commonFlags(): string[] {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Name } from "../api/keys";
 import { cidr } from "../api/schema/fields";
 import { clusterIdSchema, namespaceNameSchema } from "./names";
+import { networkingSettingsSchema } from "./networking/settings";
 import { resourceListSchema } from "./resource-list";
 
 /** What a pod asks of its node, and may use at most. */
@@ -36,6 +37,8 @@ export const installationDataSchema = z.strictObject({
   clusterLabels: z.record(z.string().min(1), z.string()).default({}),
   /** The cluster's pod CIDRs; with the virtual kubelet they tell local addresses from remapped ones. */
   podCidrs: z.array(cidr()).default([]),
+  /** Pods and Services of peers reach each other; without it, clusters keep their own networks. None by default. */
+  networking: networkingSettingsSchema.optional(),
   /** How peers reach this cluster's API server, where that differs from what the cluster itself says. */
   apiServer: z
     .strictObject({

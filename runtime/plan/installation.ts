@@ -11,8 +11,18 @@ import {
   installationSettingsSchema,
 } from "./installation-settings";
 import type { Manifest, ManifestOf } from "./manifest";
-import { webhookConfigurations } from "./webhooks";
-import { clusterRoleBindings, clusterRoles, roleBindings, roles, serviceAccounts } from "./roles";
+import { leaderServiceName, webhookConfigurations } from "./webhooks";
+import { fabricDaemonSet } from "./networking/fabric";
+import { clientTemplate, serverTemplate } from "./networking/gateway-templates";
+import { networkManifests } from "./networking/networks";
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  type InstalledModules,
+  roleBindings,
+  roles,
+  serviceAccounts,
+} from "./roles";
 
 /**
  * Everything that an installation of the runtime puts into a cluster, in an order in which it can be applied.
@@ -28,23 +38,41 @@ export function installation(settings: InstallationSettings): Manifest[] {
   return [
     ...definitions(),
     ...(createNamespace ? [liqoNamespace(namespace)] : []),
-    ...foundation(namespace),
+    ...foundation(namespace, { networking: data.networking !== undefined }),
     clusterIdConfigMap(namespace, clusterId),
     vkOptionsTemplate(namespace, data),
     ...Object.values(deployments({ namespace, ...data })),
+    ...networking(namespace, data),
+  ];
+}
+
+/** The networks of the cluster, what gateways are made from, and the agent on each node; nothing without networking. */
+function networking(namespace: string, data: InstallationData): Manifest[] {
+  const { networking: settings } = data;
+  if (settings === undefined) return [];
+  const whole = { ...data, networking: settings };
+  return [
+    ...networkManifests(namespace, settings),
+    serverTemplate(namespace, whole),
+    clientTemplate(namespace, whole),
+    fabricDaemonSet(namespace, whole),
   ];
 }
 
 /** What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. */
-export function foundation(namespace: string): Manifest[] {
+export function foundation(namespace: string, modules: InstalledModules): Manifest[] {
   const { mutating, validating } = webhookConfigurations({ namespace, serviceName: DeploymentName.webhook });
   return [
-    ...serviceAccounts(namespace),
-    ...clusterRoles(),
-    ...clusterRoleBindings(namespace),
+    ...serviceAccounts(namespace, modules),
+    ...clusterRoles(modules),
+    ...clusterRoleBindings(namespace, modules),
     ...roles(namespace),
     ...roleBindings(namespace),
-    webhookService(namespace),
+    webhookService(namespace, DeploymentName.webhook, selectorLabels("webhook")),
+    webhookService(namespace, leaderServiceName(DeploymentName.webhook), {
+      ...selectorLabels("webhook"),
+      [Label.leader]: LabelValue.true,
+    }),
     mutating,
     validating,
     runtimeClass(),
@@ -69,14 +97,18 @@ export function clusterIdConfigMap(namespace: string, clusterId: string): Manife
   };
 }
 
-function webhookService(namespace: string): ManifestOf<Service> {
+function webhookService(
+  namespace: string,
+  name: string,
+  selector: Record<string, string>,
+): ManifestOf<Service> {
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { name: DeploymentName.webhook, namespace, labels: componentLabels("webhook", "webhook") },
+    metadata: { name, namespace, labels: componentLabels("webhook", "webhook") },
     spec: {
       type: "ClusterIP",
-      selector: selectorLabels("webhook"),
+      selector,
       ports: [{ name: "webhook", port: Port.webhook, targetPort: "webhook", protocol: "TCP" }],
     },
   };

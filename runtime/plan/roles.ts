@@ -5,9 +5,13 @@ import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount
 import { componentLabels, type Module } from "./component-labels";
 import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
+import { NetworkingRole } from "./networking/names";
 import {
   controllerManagerNamespaceRules,
   controllerManagerRules,
+  fabricRules,
+  gatewayRules,
+  networkingRules,
   remoteControlplaneRules,
   virtualKubeletLocalRules,
   virtualKubeletRemoteClusterwideRules,
@@ -27,6 +31,13 @@ interface RoleDefinition {
   /** ServiceAccounts of the Liqo namespace that have the role. */
   subjects: string[];
 }
+
+/** Which of its parts an installation has. */
+export interface InstalledModules {
+  networking: boolean;
+}
+
+const WITHOUT_NETWORKING: InstalledModules = { networking: false };
 
 /** ClusterRoles and to whom the installation gives them; those without subjects are given to consumers by the controllers. */
 const clusterRoleDefinitions: readonly RoleDefinition[] = [
@@ -74,6 +85,36 @@ const clusterRoleDefinitions: readonly RoleDefinition[] = [
   },
 ];
 
+/** What the networking adds. */
+const networkingRoleDefinitions: readonly RoleDefinition[] = [
+  {
+    name: `${DeploymentName.controllerManager}-networking`,
+    appName: "controller-manager-networking",
+    module: "networking",
+    rules: networkingRules,
+    subjects: [DeploymentName.controllerManager],
+  },
+  {
+    name: NetworkingRole.gateway,
+    appName: "gateway",
+    module: "networking",
+    rules: gatewayRules,
+    // Each gateway gets an account of its own, and a binding with it.
+    subjects: [],
+  },
+  {
+    name: NetworkingRole.fabric,
+    appName: "fabric",
+    module: "networking",
+    rules: fabricRules,
+    subjects: [NetworkingRole.fabric],
+  },
+];
+
+function definitionsOf({ networking }: InstalledModules): RoleDefinition[] {
+  return [...clusterRoleDefinitions, ...(networking ? networkingRoleDefinitions : [])];
+}
+
 /** Roles in the Liqo namespace itself. */
 const namespaceRoleDefinitions: readonly RoleDefinition[] = [
   {
@@ -92,17 +133,21 @@ const namespaceRoleDefinitions: readonly RoleDefinition[] = [
   },
 ];
 
-/** A ServiceAccount for each Deployment, of the same name. */
-export function serviceAccounts(namespace: string): ManifestOf<ServiceAccount>[] {
-  return Object.values(DeploymentName).map((name) => ({
+/** A ServiceAccount for each Deployment and DaemonSet, of the same name. */
+export function serviceAccounts(
+  namespace: string,
+  { networking } = WITHOUT_NETWORKING,
+): ManifestOf<ServiceAccount>[] {
+  const names = [...Object.values(DeploymentName), ...(networking ? [NetworkingRole.fabric] : [])];
+  return names.map((name) => ({
     apiVersion: "v1",
     kind: "ServiceAccount",
     metadata: { name, namespace, labels: componentLabels(name.replace(/^liqo-/, ""), "core") },
   }));
 }
 
-export function clusterRoles(): ManifestOf<ClusterRole>[] {
-  return clusterRoleDefinitions.map(({ name, rules, ...role }) => ({
+export function clusterRoles(modules = WITHOUT_NETWORKING): ManifestOf<ClusterRole>[] {
+  return definitionsOf(modules).map(({ name, rules, ...role }) => ({
     apiVersion: `${RBAC}/v1`,
     kind: "ClusterRole",
     metadata: { name, labels: labelsOf(role) },
@@ -110,8 +155,11 @@ export function clusterRoles(): ManifestOf<ClusterRole>[] {
   }));
 }
 
-export function clusterRoleBindings(namespace: string): ManifestOf<ClusterRoleBinding>[] {
-  return clusterRoleDefinitions
+export function clusterRoleBindings(
+  namespace: string,
+  modules = WITHOUT_NETWORKING,
+): ManifestOf<ClusterRoleBinding>[] {
+  return definitionsOf(modules)
     .filter(({ subjects }) => subjects.length > 0)
     .map(({ name, subjects, ...role }) => ({
       apiVersion: `${RBAC}/v1`,

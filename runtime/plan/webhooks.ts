@@ -8,7 +8,7 @@ import type { ManifestOf } from "./manifest";
 export interface WebhookEndpoint {
   /** The Liqo namespace. Its pods are never held up by the pod webhook, so that the webhook itself can always be started. */
   namespace: string;
-  /** Service of the webhook, in that namespace. */
+  /** Service of the webhook, in that namespace; the one of its leader is called the same with `-leader` after it. */
   serviceName: string;
   /** PEM. When absent, the webhook fills it in once it serves, and until then what it guards is refused. */
   caBundle?: string;
@@ -21,6 +21,11 @@ export interface WebhookEndpoint {
 export interface WebhookConfigurations {
   mutating: ManifestOf<MutatingWebhookConfiguration>;
   validating: ManifestOf<ValidatingWebhookConfiguration>;
+}
+
+/** The Service that leads to the replica that books quotas. */
+export function leaderServiceName(serviceName: string): string {
+  return `${serviceName}-leader`;
 }
 
 /** Name of both configurations; the webhook writes its CA into the ones of this name and no others. */
@@ -40,6 +45,8 @@ interface Registration {
    * controllers, removals of finalizers, deletions. What a condition leaves out must be out of reach of whom the webhook guards against.
    */
   conditions: Record<string, string>;
+  /** Of several replicas only the leader answers, because it books what it admits. */
+  leader?: true;
   /** Namespaces that the webhook looks at; all by default. */
   namespaces?: { label: string; except: string[] };
 }
@@ -143,6 +150,7 @@ function validatingRegistrations(): Registration[] {
       resource: "shadowpods",
       operations: ["CREATE", "UPDATE"],
       skippable: false,
+      leader: true,
       // Every creation, as it will be stored. Deletions need no answer: what they give back is seen in the watch.
       conditions: {
         "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${origin("object")} != ${origin("oldObject")} || ${creator("object")} != ${creator("oldObject")}`,
@@ -210,7 +218,7 @@ function webhook(registration: Registration, endpoint: WebhookEndpoint) {
   const { name, group, version, resource, operations, skippable, conditions, namespaces } = registration;
   return {
     name,
-    clientConfig: clientConfig(registration.path, endpoint),
+    clientConfig: clientConfig(registration, endpoint),
     rules: [{ apiGroups: [group], apiVersions: [version], resources: [resource], operations, scope: "*" }],
     failurePolicy: "Fail",
     matchPolicy: "Equivalent",
@@ -236,10 +244,14 @@ function webhook(registration: Registration, endpoint: WebhookEndpoint) {
   };
 }
 
-function clientConfig(path: string, { namespace, serviceName, caBundle, baseUrl }: WebhookEndpoint) {
+function clientConfig(
+  { path, leader }: Registration,
+  { namespace, serviceName, caBundle, baseUrl }: WebhookEndpoint,
+) {
+  const name = leader === true ? leaderServiceName(serviceName) : serviceName;
   return {
     ...(baseUrl === undefined
-      ? { service: { namespace, name: serviceName, path, port: Port.webhook } }
+      ? { service: { namespace, name, path, port: Port.webhook } }
       : { url: `${baseUrl}${path}` }),
     ...(caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle).toString("base64") }),
   };

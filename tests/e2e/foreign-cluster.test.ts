@@ -52,6 +52,7 @@ describe("the ForeignCluster of a peer", function () {
         controlPlane: controlPlane("rome"),
         clusterId: "rome",
         liqoNamespace: "liqo",
+        networking: true,
       }),
       ManagedCluster.install({
         controlPlane: controlPlane("milan"),

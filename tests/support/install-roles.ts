@@ -2,13 +2,23 @@
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
 import type { Desired, KubeObject } from "../../runtime/api/meta";
 import type { KubeClient } from "../../runtime/kube";
-import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "../../runtime/plan/roles";
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  type InstalledModules,
+  roleBindings,
+  roles,
+} from "../../runtime/plan/roles";
 import { kindOf } from "./kind-of";
 
-export async function installRoles(client: KubeClient, namespace: string): Promise<void> {
+export async function installRoles(
+  client: KubeClient,
+  namespace: string,
+  modules: InstalledModules = { networking: false },
+): Promise<void> {
   const manifests: Desired<KubeObject>[] = [
-    ...clusterRoles(),
-    ...clusterRoleBindings(namespace),
+    ...clusterRoles(modules),
+    ...clusterRoleBindings(namespace, modules),
     ...roles(namespace),
     ...roleBindings(namespace),
   ];

@@ -23,6 +23,8 @@ export interface ManagedClusterOptions {
   /** Where peers reach the API server; its own address by default. */
   address?: string;
   flags?: string[];
+  /** Whether it has the networking's controllers; false by default. */
+  networking?: boolean;
 }
 
 export class ManagedCluster {
@@ -48,7 +50,7 @@ export class ManagedCluster {
     await installDefinitions(cluster.admin);
     const { liqoNamespace } = options;
     await cluster.apply(liqoNamespaceManifest(liqoNamespace));
-    await installRoles(cluster.admin, liqoNamespace);
+    await installRoles(cluster.admin, liqoNamespace, { networking: options.networking ?? false });
     return cluster;
   }
 
@@ -68,6 +70,17 @@ export class ManagedCluster {
     const line = splitCommandLine(this.words(flags));
     await startControllers(this.context, readFlags(line, controllerManagerFlags));
     await this.context.informers.whenSynced();
+  }
+
+  /** What the controllers in this process tell Prometheus, as text. */
+  async metrics(): Promise<string> {
+    return (await this.context?.metrics.metrics()) ?? "";
+  }
+
+  /** The value of one metric of the controllers in this process, its labels written as Prometheus does; undefined where there is none. */
+  async metric(name: string): Promise<number | undefined> {
+    const line = (await this.metrics()).split("\n").find((each) => each.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length + 1));
   }
 
   async stop(): Promise<void> {
@@ -106,6 +119,7 @@ export class ManagedCluster {
       `--cluster-id=${this.clusterId}`,
       `--liqo-namespace=${this.liqoNamespace}`,
       `--api-server-address-override=${this.options.address ?? this.options.controlPlane.url}`,
+      `--networking-enabled=${this.options.networking ?? false}`,
       ...(this.options.flags ?? []),
       ...flags,
     ];
