@@ -12,7 +12,12 @@ const chainEntry = z.object({
   prio: z.number().optional(),
   policy: z.string().optional(),
 });
-const ruleEntry = z.object({ chain: z.string(), comment: z.string().optional() });
+const ruleEntry = z.object({
+  family: z.string(),
+  table: z.string(),
+  chain: z.string(),
+  comment: z.string().optional(),
+});
 /** Of the many kinds of entries in nft's listings, those that are looked at; the rest is somebody else's. */
 const listing = z.object({
   nftables: z.array(z.object({ chain: chainEntry.optional(), rule: ruleEntry.optional() })),
@@ -30,8 +35,15 @@ export function parseNftListing(text: string): NftListing {
  * Whether the kernel's table is what was rendered, from its listing (`nft -j list table …`): loaded from the same content, with each chain as it was and the
  * same rules in the same order. The expressions of rules are not compared: the kernel lists them in other words.
  */
-export function isInPlace(wanted: NftTable, { nftables }: NftListing): boolean {
-  const chains = nftables.flatMap(({ chain }) => (chain === undefined ? [] : [chain]));
+export function isInPlace(wanted: NftTable, listing: NftListing): boolean {
+  return hasChains(wanted, listing) && hasRules(wanted, listing);
+}
+
+/** Whether a table was loaded from the same content and has its chains; the rules are not looked at. */
+export function hasChains(wanted: NftTable, { nftables }: NftListing): boolean {
+  const chains = nftables.flatMap(({ chain }) =>
+    chain?.family === wanted.family && chain.table === wanted.name ? [chain] : [],
+  );
   if (!chains.some(({ name }) => name === wanted.marker)) return false;
   const present = new Map(
     chains.filter(({ name }) => name !== wanted.marker).map((chain) => [chain.name, chain]),
@@ -39,12 +51,24 @@ export function isInPlace(wanted: NftTable, { nftables }: NftListing): boolean {
   if (present.size !== wanted.chains.length) return false;
   return wanted.chains.every((want) => {
     const have = present.get(want.name);
-    const comments = nftables.flatMap(({ rule }) => (rule?.chain === want.name ? [rule.comment] : []));
     return (
       have?.type === want.type &&
       have.hook === want.hook &&
       have.prio === want.priority &&
-      have.policy === want.policy &&
+      have.policy === want.policy
+    );
+  });
+}
+
+/** Whether each chain of a table has the rules that it should, in their order. */
+function hasRules(wanted: NftTable, { nftables }: NftListing): boolean {
+  return wanted.chains.every((want) => {
+    const comments = nftables.flatMap(({ rule }) =>
+      rule?.family === wanted.family && rule.table === wanted.name && rule.chain === want.name
+        ? [rule.comment]
+        : [],
+    );
+    return (
       comments.length === want.comments.length &&
       comments.every((comment, index) => comment === want.comments[index])
     );

@@ -12,12 +12,18 @@ export interface ObservedRule {
   iif?: string;
   oif?: string;
   fwmark?: number;
+  /** Number of whoever set it; undefined for those who do not say. */
+  protocol?: number;
   /** It has something that no rule of ours has: another action, an inversion, a mask. */
   foreign: boolean;
 }
 
-/** A route of the kernel's, of one table. */
+/** A route of the kernel's. */
 export interface ObservedRoute {
+  /** Number of its table; undefined where the listing is of one table. */
+  table?: string;
+  /** Number of whoever set it; undefined for those who do not say. */
+  protocol?: number;
   dst: string;
   gw?: string;
   dev?: string;
@@ -41,12 +47,15 @@ const ruleEntry = z.looseObject({
   fwmark: z.string().optional(),
   fwmask: z.string().optional(),
   table: z.string().optional(),
+  protocol: z.string().optional(),
 });
 /** Fields of rules that say nothing about what they match. */
-const RULE_FIELDS = new Set([...Object.keys(ruleEntry.shape), "iif_detached", "oif_detached", "protocol"]);
+const RULE_FIELDS = new Set([...Object.keys(ruleEntry.shape), "iif_detached", "oif_detached"]);
 
 const routeEntry = z.looseObject({
   type: z.string().optional(),
+  table: z.string().optional(),
+  protocol: z.string().optional(),
   dst: z.string(),
   gateway: z.string().optional(),
   dev: z.string().optional(),
@@ -89,13 +98,14 @@ export function parseRules(text: string): ObservedRule[] {
         ...(entry.iif !== undefined && { iif: entry.iif }),
         ...(entry.oif !== undefined && { oif: entry.oif }),
         ...(entry.fwmark !== undefined && { fwmark: Number(entry.fwmark) }),
+        ...(entry.protocol !== undefined && { protocol: Number(entry.protocol) }),
         foreign: entry.fwmask !== undefined || Object.keys(entry).some((field) => !RULE_FIELDS.has(field)),
       };
     });
 }
 
 /**
- * Reads `ip -4 -j -N route show table <id>`.
+ * Reads `ip -4 -j -N route show table <id>`, or of all tables.
  *
  * @throws ZodError where it is no such listing
  */
@@ -104,6 +114,8 @@ export function parseRoutes(text: string): ObservedRoute[] {
     .array(routeEntry)
     .parse(jsonOf(text))
     .map((entry) => ({
+      ...(entry.table !== undefined && { table: entry.table }),
+      ...(entry.protocol !== undefined && { protocol: Number(entry.protocol) }),
       dst: entry.dst === "default" ? "0.0.0.0/0" : formatCidr(network(entry.dst) ?? networkOf(0, 0)),
       ...(entry.gateway !== undefined && { gw: entry.gateway }),
       ...(entry.dev !== undefined && { dev: entry.dev }),

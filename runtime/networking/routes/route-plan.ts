@@ -1,6 +1,7 @@
 import { formatCidr, parseCidr } from "../../ipam/cidr";
 import type { Route, RouteRule, RouteTable } from "./model";
 import type { ObservedRoute, ObservedRule } from "./observed";
+import { ROUTE_PROTOCOL } from "./protocol";
 import { routeTableFaults } from "./table-faults";
 import { routeTableId } from "./table-id";
 
@@ -33,7 +34,8 @@ export function routeTablePlan(table: RouteTable, observed: ObservedTable): stri
 
   for (const rule of table.rules) {
     const present = own.find((candidate) => staleRules.has(candidate) && agrees(rule, candidate));
-    if (present === undefined) lines.push(`rule add ${ruleArguments(rule)} lookup ${id}`);
+    if (present === undefined)
+      lines.push(`rule add ${ruleArguments(rule)} lookup ${id} protocol ${ROUTE_PROTOCOL}`);
     else staleRules.delete(present);
     for (const route of rule.routes) {
       const dst = formatCidr(parseCidr(route.dst));
@@ -44,7 +46,8 @@ export function routeTablePlan(table: RouteTable, observed: ObservedTable): stri
       // A route to the same destination with the same metric is replaced, and so is not stale.
       const replaced = there ?? candidates.find((candidate) => candidate.metric === 0);
       if (replaced !== undefined) staleRoutes.delete(replaced);
-      if (there === undefined) lines.push(`route replace ${routeArguments(route)} table ${id}`);
+      if (there === undefined)
+        lines.push(`route replace ${routeArguments(route)} table ${id} proto ${ROUTE_PROTOCOL}`);
     }
   }
   return [
@@ -56,7 +59,29 @@ export function routeTablePlan(table: RouteTable, observed: ObservedTable): stri
 
 /** The lines that remove a table with the rules that lead to it. */
 export function routeTableRemoval(name: string, observed: ObservedTable): string[] {
-  const id = routeTableId(name);
+  return tableRemoval(routeTableId(name), observed);
+}
+
+/**
+ * The lines that remove what agents have set for tables that are not wanted any more.
+ *
+ * @param wanted numbers of the tables that are
+ */
+export function leftoverRemoval(
+  wanted: ReadonlySet<number>,
+  { rules, routes }: { rules: readonly ObservedRule[]; routes: readonly ObservedRoute[] },
+): string[] {
+  const isLeft = ({ table, protocol }: ObservedRule | ObservedRoute) =>
+    protocol === ROUTE_PROTOCOL && !wanted.has(Number(table));
+  return [
+    ...rules.filter(isLeft).map((rule) => ruleRemoval(rule, Number(rule.table))),
+    ...routes
+      .filter(isLeft)
+      .map((route) => `route del ${route.dst}${metric(route)} table ${route.table} proto ${ROUTE_PROTOCOL}`),
+  ];
+}
+
+function tableRemoval(id: number, observed: ObservedTable): string[] {
   return [
     ...observed.rules.filter((rule) => rule.table === String(id)).map((rule) => ruleRemoval(rule, id)),
     ...(observed.routes.length > 0 ? [`route flush table ${id}`] : []),

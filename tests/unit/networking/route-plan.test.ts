@@ -38,10 +38,10 @@ describe("the number of a routing table", () => {
 describe("the plan of a routing table", () => {
   it("adds a next hop before what goes through it", () => {
     assert.deepEqual(routeTablePlan(fabric(), nothing), [
-      `rule add from all to 10.80.0.3/32 lookup ${ID}`,
-      `route replace 10.80.0.3/32 dev liqo.A scope link table ${ID}`,
-      `rule add from all to 10.71.0.0/16 lookup ${ID}`,
-      `route replace 10.71.0.0/16 via 10.80.0.3 table ${ID}`,
+      `rule add from all to 10.80.0.3/32 lookup ${ID} protocol 149`,
+      `route replace 10.80.0.3/32 dev liqo.A scope link table ${ID} proto 149`,
+      `rule add from all to 10.71.0.0/16 lookup ${ID} protocol 149`,
+      `route replace 10.71.0.0/16 via 10.80.0.3 table ${ID} proto 149`,
     ]);
   });
 
@@ -56,8 +56,8 @@ describe("the plan of a routing table", () => {
     };
     const route = { dst: "10.70.0.0/32", gw: "10.80.0.1", dev: "liqo.A", src: "10.80.0.3", onlink: true };
     assert.deepEqual(routeTablePlan(table({ ...rule, routes: [route] }), nothing), [
-      `rule add from 10.1.0.0/16 to 10.70.0.0/32 iif liqo-tunnel oif liqo.A fwmark 7 priority 120 lookup ${ID}`,
-      `route replace 10.70.0.0/32 via 10.80.0.1 dev liqo.A src 10.80.0.3 onlink table ${ID}`,
+      `rule add from 10.1.0.0/16 to 10.70.0.0/32 iif liqo-tunnel oif liqo.A fwmark 7 priority 120 lookup ${ID} protocol 149`,
+      `route replace 10.70.0.0/32 via 10.80.0.1 dev liqo.A src 10.80.0.3 onlink table ${ID} proto 149`,
     ]);
   });
 
@@ -96,9 +96,9 @@ describe("the plan of a routing table", () => {
       ]),
     );
     assert.deepEqual(routeTablePlan(fabric(), { rules, routes }), [
-      `rule add from all to 10.80.0.3/32 lookup ${ID}`,
-      `rule add from all to 10.71.0.0/16 lookup ${ID}`,
-      `route replace 10.71.0.0/16 via 10.80.0.3 table ${ID}`,
+      `rule add from all to 10.80.0.3/32 lookup ${ID} protocol 149`,
+      `rule add from all to 10.71.0.0/16 lookup ${ID} protocol 149`,
+      `route replace 10.71.0.0/16 via 10.80.0.3 table ${ID} proto 149`,
       `rule del priority 118 lookup ${ID}`,
       `rule del priority 119 to 10.9.0.0/16 iif gone lookup ${ID}`,
       `route del 0.0.0.0/0 table ${ID}`,

@@ -1,0 +1,115 @@
+import { Counter, type Registry } from "prom-client";
+
+import { type ObservedLink, parseLinks } from "../links/observed";
+import { type ObservedRoute, type ObservedRule, parseRoutes, parseRules } from "../routes/observed";
+import { type RefusedLine, refusedLines } from "../routes/route-plan";
+import { type NftListing, parseNftListing } from "../firewall/table-state";
+import { CommandError, outputOf, runCommand } from "./command";
+
+/**
+ * The network of the namespace that this process is in, by the tools of the system: what there is, and what is to be changed. Changes are
+ * counted, so that it can be seen that nothing is written where nothing differs.
+ */
+export class Kernel {
+  private readonly writes: Counter<"tool"> | undefined;
+
+  constructor(metrics?: Registry) {
+    if (metrics === undefined) return;
+    this.writes = new Counter({
+      name: "liqo_kernel_writes_total",
+      help: "Batches of changes given to the kernel, by tool",
+      labelNames: ["tool"],
+      registers: [metrics],
+    });
+    for (const tool of ["ip", "nft", "wg"]) this.writes.inc({ tool }, 0);
+  }
+
+  /** All interfaces with their addresses. */
+  async links(): Promise<ObservedLink[]> {
+    return parseLinks(await outputOf("ip", ["-j", "-d", "addr", "show"]));
+  }
+
+  /** All rules that lead to routing tables. */
+  async rules(): Promise<ObservedRule[]> {
+    return parseRules(await outputOf("ip", ["-4", "-j", "-N", "rule", "show"]));
+  }
+
+  /** The routes of all tables. */
+  async routes(): Promise<ObservedRoute[]> {
+    return parseRoutes(await outputOf("ip", ["-4", "-j", "-N", "route", "show", "table", "all"]));
+  }
+
+  /** The address that packets to another one leave with; undefined where there is no way to it. */
+  async sourceTowards(address: string): Promise<string | undefined> {
+    const { status, stdout } = await runCommand("ip", ["-4", "-j", "route", "get", address]);
+    return status === 0 ? parseRouteGet(stdout) : undefined;
+  }
+
+  /** Gives `ip` a list of lines in one go; returns those that the kernel refused. The rest is done all the same. */
+  async applyBatch(lines: readonly string[]): Promise<RefusedLine[]> {
+    if (lines.length === 0) return [];
+    this.writes?.inc({ tool: "ip" });
+    const result = await runCommand("ip", ["-4", "-force", "-batch", "-"], {
+      input: `${lines.join("\n")}\n`,
+    });
+    const refused = refusedLines(lines, result.stderr);
+    if (result.status !== 0 && refused.length === 0) throw new CommandError("ip -batch -", result);
+    return refused;
+  }
+
+  /** All chains of all tables, without their rules. */
+  async chains(): Promise<NftListing> {
+    return parseNftListing(await outputOf("nft", ["-j", "list", "chains"]));
+  }
+
+  /** Everything that nftables has. */
+  async ruleset(): Promise<NftListing> {
+    return parseNftListing(await outputOf("nft", ["-j", "list", "ruleset"]));
+  }
+
+  /** One table with its rules; undefined where it is not there, or has a name that nft's own language cannot say. */
+  async table({ family, name }: { family: string; name: string }): Promise<NftListing | undefined> {
+    if (!/^[A-Za-z][\w.-]*$/.test(name)) return undefined;
+    const { status, stdout } = await runCommand("nft", ["-j", "list", "table", family, name]);
+    return status === 0 ? parseNftListing(stdout) : undefined;
+  }
+
+  /** Carries out a script in nft's JSON as one transaction. @throws CommandError with what nft said */
+  async applyTables(script: string): Promise<void> {
+    this.writes?.inc({ tool: "nft" });
+    await outputOf("nft", ["-j", "-f", "-"], { input: script });
+  }
+
+  /** Forgets the connections over a UDP port, so that they are looked at anew. */
+  async forgetConnections(udpPort: string): Promise<void> {
+    for (const side of ["--orig-port-dst", "--orig-port-src"]) {
+      // It fails where there is none, too.
+      await runCommand("conntrack", ["-D", "-p", "udp", side, udpPort]);
+    }
+  }
+
+  /** `wg show <interface> dump`, with the private key; undefined where there is no such interface. */
+  async tunnelDump(name: string): Promise<string | undefined> {
+    const { status, stdout } = await runCommand("wg", ["show", name, "dump"]);
+    return status === 0 ? stdout : undefined;
+  }
+
+  /** Makes a tunnel what a configuration says, and leaves alone what is so already. */
+  async syncTunnel(name: string, configuration: string): Promise<void> {
+    this.writes?.inc({ tool: "wg" });
+    // wg opens a path, which it cannot for the socket that Node gives to a child; and a file would leave the key somewhere.
+    await outputOf("sh", ["-c", 'cat | wg syncconf "$1" /dev/stdin', "sh", name], { input: configuration });
+  }
+
+  async removeTunnelPeer(name: string, publicKey: string): Promise<void> {
+    this.writes?.inc({ tool: "wg" });
+    await outputOf("wg", ["set", name, "peer", publicKey, "remove"]);
+  }
+}
+
+function parseRouteGet(text: string): string | undefined {
+  const parsed: unknown = JSON.parse(text);
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : undefined;
+  if (typeof first !== "object" || first === null || !("prefsrc" in first)) return undefined;
+  return typeof first.prefsrc === "string" ? first.prefsrc : undefined;
+}

@@ -1,0 +1,107 @@
+import { parseAddress } from "../../ipam/address";
+import { OVERLAY_INTERFACE_PREFIX } from "../overlay";
+import type { ObservedLink } from "./observed";
+
+/** Encapsulations that carry the overlay; both have the same identifiers. */
+export const OVERLAY_KINDS = ["geneve", "vxlan"] as const;
+export type OverlayKind = (typeof OVERLAY_KINDS)[number];
+
+/** An interface between one node and one gateway. */
+export interface OverlayLink {
+  name: string;
+  kind: OverlayKind;
+  /** Identifier of the network. */
+  id: number;
+  /** Where the other end is. */
+  remote: string;
+  port: number;
+  /** Bytes. */
+  mtu: number;
+  /** Of this end in the overlay. */
+  address: string;
+  arp: boolean;
+}
+
+export interface OverlayPlan {
+  /** Remove interfaces, those that are made anew as well. */
+  removals: string[];
+  /** Make and change interfaces. */
+  changes: string[];
+}
+
+/**
+ * The lines for `ip -4 -force -batch -` that make the overlay's interfaces those that are wanted.
+ *
+ * @param kept names of interfaces that stay as they are, because it is not known yet how they should be
+ */
+export function overlayPlan(
+  wanted: readonly OverlayLink[],
+  kept: ReadonlySet<string>,
+  observed: readonly ObservedLink[],
+): OverlayPlan {
+  const present = new Map(observed.map((link) => [link.name, link]));
+  const names = new Set(wanted.map(({ name }) => name));
+  const removals = observed
+    .filter((link) => isOverlay(link) && !names.has(link.name) && !kept.has(link.name))
+    .map(({ name }) => `link del dev ${name}`);
+  const changes: string[] = [];
+  for (const link of wanted) {
+    const have = present.get(link.name);
+    if (have !== undefined && isSameTunnel(link, have)) {
+      changes.push(...adjustments(link, have));
+      continue;
+    }
+    if (have !== undefined) removals.push(`link del dev ${link.name}`);
+    changes.push(...creation(link));
+  }
+  return { removals, changes };
+}
+
+/** Whether an interface is one of the overlay's: by its name and by its kind. */
+export function isOverlay({ name, kind }: ObservedLink): boolean {
+  return name.startsWith(OVERLAY_INTERFACE_PREFIX) && OVERLAY_KINDS.some((known) => known === kind);
+}
+
+/**
+ * From the address in the overlay, so that an end that is made anew has the same one: the other end need not find it out again.
+ * The second bit of the first byte says that no manufacturer gave it.
+ */
+export function overlayMacAddress(address: string): string {
+  const number = parseAddress(address);
+  const bytes = [0x02, 0x6c, ...[24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff)];
+  return bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(":");
+}
+
+function isSameTunnel(link: OverlayLink, have: ObservedLink): boolean {
+  return (
+    have.kind === link.kind &&
+    have.overlay?.id === link.id &&
+    have.overlay.remote === link.remote &&
+    have.overlay.port === link.port &&
+    !have.overlay.learning &&
+    have.macAddress === overlayMacAddress(link.address)
+  );
+}
+
+function creation(link: OverlayLink): string[] {
+  const { name, kind, id, remote, port, mtu, address } = link;
+  return [
+    `link add name ${name} address ${overlayMacAddress(address)} mtu ${mtu} txqueuelen 1000 type ${kind} id ${id} remote ${remote} dstport ${port}${kind === "vxlan" ? " nolearning" : ""}`,
+    // No address of its own in IPv6, whose neighbour discovery nobody answers.
+    `link set dev ${name} addrgenmode none`,
+    `addr add ${address}/32 dev ${name}`,
+    `link set dev ${name} ${link.arp ? "" : "arp off "}up`,
+  ];
+}
+
+function adjustments(link: OverlayLink, have: ObservedLink): string[] {
+  const { name, mtu } = link;
+  const address = `${link.address}/32`;
+  return [
+    ...(have.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
+    ...(have.arp === link.arp ? [] : [`link set dev ${name} arp ${link.arp ? "on" : "off"}`]),
+    ...have.addresses.filter((other) => other !== address).map((other) => `addr del ${other} dev ${name}`),
+    ...(have.addresses.includes(address) ? [] : [`addr add ${address} dev ${name}`]),
+    ...(have.up ? [] : [`link set dev ${name} up`]),
+  ];
+}
