@@ -13,7 +13,7 @@ import {
 import { until } from "../support/until";
 
 describe("offloading of namespaces, from rome to milan", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const clusters = OffloadingClusters.forSuite();
   const rome = () => clusters().admin.rome;
   const milan = () => clusters().admin.milan;

@@ -6,7 +6,7 @@ import { AT_MILAN, OFFLOADING, OffloadingClusters, PEER, writeReady } from "../s
 import { until } from "../support/until";
 
 describe("offloading of pods, at the provider", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const clusters = OffloadingClusters.forSuite();
   const milan = () => clusters().admin.milan;
 

@@ -15,7 +15,7 @@ import { AT_ROME, OffloadingClusters } from "../support/offloading-clusters";
 import { until } from "../support/until";
 
 describe("virtual nodes, at the consumer", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const clusters = OffloadingClusters.forSuite();
   const rome = () => clusters().admin.rome;
 

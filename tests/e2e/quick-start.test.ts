@@ -15,10 +15,13 @@ import { z } from "zod";
 
 import { workspaceOptions } from "../../provider/engine/automation";
 import { preparePulumi } from "../../provider/engine/engine";
+import { runCommand } from "../../provider/local-cluster/run-command";
 import { listClusters } from "../../provider/local-cluster/local-clusters";
 import { Node, packageRoot, Pod } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
 import { describeResult } from "../../scripts/quick-start/result";
+import { commandsOf, documents } from "../support/documents";
+import { kubectlWith } from "../support/kubectl";
 import { ownCheckout } from "../support/local-checkout";
 
 const stateSchema = z.object({ deployment: z.object({ resources: z.array(z.unknown()).default([]) }) });
@@ -95,6 +98,21 @@ describe("examples/quick-start, as a user's project, on the real engine and real
       remoteNamespace: "shop-rome",
     });
     assert.match(description, /Saluti from pod shop-\S+, with a secret of 15 characters/);
+  });
+
+  it("answers the commands that the documents tell people to type", async () => {
+    const kubectl = kubectlWith(text("romeKubeconfig"));
+    // A bare verb, as in a sentence about `kubectl get`, is no command.
+    const commands = documents()
+      .flatMap((document) => commandsOf(document, "kubectl"))
+      .filter((command) => command.split(" ").length > 2);
+    assert.ok(commands.length >= 12, `${commands.length} commands`);
+    for (const command of commands) await kubectl(command.split(" ").slice(1));
+
+    const clusters = (...words: string[]) =>
+      runCommand(process.execPath, [join(__dirname, "..", "..", "scripts", "clusters.js"), ...words]);
+    assert.match(await clusters("list"), /milan[^\n]*\n[^]*rome/);
+    assert.equal((await clusters("kubeconfig", "rome")).trim(), text("romeKubeconfig").trim());
   });
 
   it("has nothing to change the second time, and nothing to refresh", async () => {

@@ -780,7 +780,8 @@ describe("virtual kubelet, from rome to milan", function () {
       assert.deepEqual(requests(from), {});
     });
 
-    it("again and again while pods come and go, ends with each pod once", async () => {
+    it("again and again while pods come and go, ends with each pod once", async function () {
+      this.timeout(120_000);
       const names = Array.from({ length: 15 }, (_, i) => `chaos-${i}`);
       let over = false;
       const churn = async (name: string) => {
@@ -804,29 +805,46 @@ describe("virtual kubelet, from rome to milan", function () {
       await Promise.all(churning);
       for (const name of names) await rome.create(Pod, pod(name)).catch(() => undefined);
 
+      let unsettled: string[] = [];
       await until("each pod runs once, or is gone on both sides", async () => {
-        const [here, there, shadows] = await Promise.all([
-          rome.list(Pod, { namespace: HERE }),
-          milan.list(Pod, { namespace: THERE }),
-          milan.list(ShadowPod, { namespace: THERE }),
-        ]);
-        return names.every((name) => {
-          const own = here.find(({ metadata }) => metadata.name === name);
-          const remotes = there.filter(({ metadata }) => metadata.name === name);
-          const shadowed = shadows.filter(({ metadata }) => metadata.name === name);
-          if (own === undefined) return remotes.length === 0 && shadowed.length === 0;
-          const source = JSON.parse(
-            remotes[0]?.metadata.annotations?.["offloading.liqo.io/source"] ?? "{}",
-          ) as { uid?: string };
-          const settled = own.metadata.deletionTimestamp == null && own.status?.phase === "Running";
-          return settled && remotes.length === 1 && shadowed.length === 1 && source.uid === own.metadata.uid;
-        });
-      });
+        unsettled = await unsettledPods(names);
+        return unsettled.length === 0;
+      }).catch((error: unknown) => assert.fail(`${String(error)}:\n${unsettled.join("\n")}`));
       await pause(1_500);
       const from = Date.now();
       await pause(3_000);
       assert.deepEqual(requests(from), {});
     });
+
+    /** Pods that do not run once on each side, and are not gone from both either; with what there is of them. */
+    async function unsettledPods(names: readonly string[]): Promise<string[]> {
+      const [here, there, shadows] = await Promise.all([
+        rome.list(Pod, { namespace: HERE }),
+        milan.list(Pod, { namespace: THERE }),
+        milan.list(ShadowPod, { namespace: THERE }),
+      ]);
+      return names.flatMap((name) => {
+        const own = here.find(({ metadata }) => metadata.name === name);
+        const remotes = there.filter(({ metadata }) => metadata.name === name);
+        const shadowed = shadows.filter(({ metadata }) => metadata.name === name);
+        if (own === undefined && remotes.length === 0 && shadowed.length === 0) return [];
+        const source = JSON.parse(
+          remotes[0]?.metadata.annotations?.["offloading.liqo.io/source"] ?? "{}",
+        ) as { uid?: string };
+        const runs =
+          own !== undefined &&
+          own.metadata.deletionTimestamp == null &&
+          own.status?.phase === "Running" &&
+          remotes.length === 1 &&
+          shadowed.length === 1 &&
+          source.uid === own.metadata.uid;
+        const brief = (object: Pod | ShadowPod | undefined) =>
+          object && [object.metadata.uid, object.metadata.deletionTimestamp, object.status];
+        return runs
+          ? []
+          : [`${name}: ${JSON.stringify([brief(own), brief(remotes[0]), brief(shadowed[0]), source])}`];
+      });
+    }
 
     it("shares its nodes with another replica, and takes them back", async () => {
       const others = ["milan-2", "milan-3"];

@@ -166,8 +166,9 @@ export class OffloadingClusters {
   }
 
   /** Waits until something does not exist any more. */
+  /** The garbage collector of a new cluster may learn only after half a minute that our kinds exist. */
   async untilGone(what: string, look: () => Promise<unknown>): Promise<void> {
-    await until(`${what} is gone`, async () => (await look()) === undefined, { timeoutMs: 30_000 });
+    await until(`${what} is gone`, async () => (await look()) === undefined, { timeoutMs: 90_000 });
   }
 
   private beat(): void {
