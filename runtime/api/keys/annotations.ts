@@ -23,6 +23,9 @@ export const Annotation = {
   /** On the webhook's secret: Service whose names the certificate carries. */
   webhookServiceName: "liqo.io/webhook-service-name",
 
+  /** `geneve` or `vxlan` on an InternalNode: what the node's kernel has for the overlay. Ours, upstream has geneve alone. */
+  overlay: "networking.liqo.io/overlay",
+
   /** On an object of a kind reflected by default: do not reflect it. */
   skipReflection: "liqo.io/skip-reflection",
   /** On an object of a kind reflected on demand: reflect it. */

@@ -53,5 +53,7 @@ export function nanoseconds(timeStamp: string): bigint | undefined {
   if (parts === null) return undefined;
   const [, seconds = "", fraction = "", zone = ""] = parts;
   const ms = Date.parse(seconds + zone);
-  return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
+  // Days and hours that there are not, such as 30 February, would count on into the next ones.
+  const exists = new Date(Date.parse(`${seconds}Z`)).toJSON()?.startsWith(seconds) === true;
+  return Number.isNaN(ms) || !exists ? undefined : BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
 }

@@ -59,11 +59,15 @@ class Scope {
 }
 
 class Evaluator {
+  private steps = 0;
+
   nodes(nodes: readonly TemplateNode[], dot: Evaluated, scope: Scope): string {
     return nodes.map((node) => this.node(node, dot, scope)).join("");
   }
 
   private node(node: TemplateNode, dot: Evaluated, scope: Scope): string {
+    this.steps += 1;
+    if (this.steps > MOST_STEPS) throw new TemplateError(`its ranges take more than ${MOST_STEPS} steps`);
     switch (node.kind) {
       case "text":
         return node.text;
@@ -179,10 +183,15 @@ function fieldOf(value: Evaluated, field: string): Evaluated {
   throw new TemplateError(`${describe(value)} has no field ${field}`);
 }
 
+/** A template makes one object: nothing in it is there a thousand times, nor do ranges in ranges come to more than this. */
+const LONGEST_RANGE = 1_000;
+const MOST_STEPS = 100_000;
+
 function entriesOf(value: Evaluated): [TemplateValue, TemplateValue][] {
   if (Array.isArray(value)) return value.map((item, index) => [index, item]);
   if (isMap(value)) return [...value].sort(([a], [b]) => (a < b ? -1 : 1));
   if (typeof value === "number" && Number.isInteger(value)) {
+    if (value > LONGEST_RANGE) throw new TemplateError(`range over ${value}: more than ${LONGEST_RANGE}`);
     return Array.from({ length: Math.max(0, value) }, (_, index) => [index, index]);
   }
   if (value === null || value === undefined) return [];

@@ -42,8 +42,12 @@ export function parseTemplate(template: string): TemplateNode[] {
 
 type Action = Extract<Piece, { kind: "action" }>;
 
+/** How deep blocks and parentheses may stand in each other: no template needs more, and deeper ones would exhaust the stack. */
+const DEEPEST = 200;
+
 class BodyParser {
   private position = 0;
+  private depth = 0;
 
   constructor(private readonly pieces: readonly Piece[]) {}
 
@@ -93,8 +97,11 @@ class BodyParser {
     const { names, declare } = line.assignment();
     if (names.length > 0 && !declare) throw new TemplateError(`${kind} takes := only: ${action.source}`);
     const pipeline = line.wholePipeline();
+    this.depth += 1;
+    if (this.depth > DEEPEST) throw new TemplateError(`more than ${DEEPEST} blocks in each other`);
     const { nodes: body, end } = this.body();
     const otherwise = this.otherwise(kind, action, end);
+    this.depth -= 1;
     const [first, second] = names;
     if (kind !== "range") {
       if (second !== undefined) throw new TemplateError(`only a range gives two values: ${action.source}`);
@@ -133,6 +140,8 @@ function firstWord({ tokens: [first] }: Action): string | undefined {
 }
 
 class ActionParser {
+  private depth = 0;
+
   constructor(
     private readonly action: Action,
     private position: number,
@@ -214,7 +223,10 @@ class ActionParser {
       case "variable":
         return this.path({ of: "variable", name: token.name }, []);
       case "(": {
+        this.depth += 1;
+        if (this.depth > DEEPEST) throw new TemplateError(`more than ${DEEPEST} parentheses in each other`);
         const pipeline = this.pipeline();
+        this.depth -= 1;
         if (this.peek()?.kind !== ")") throw new TemplateError(`a ) is missing in ${this.action.source}`);
         this.position += 1;
         return this.path({ of: "pipeline", pipeline }, []);

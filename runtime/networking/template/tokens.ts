@@ -19,7 +19,7 @@ export function piecesOf(template: string): Piece[] {
   const pushText = (end: number, trimEnd: boolean) => {
     let text = template.slice(position, end);
     if (trimNext) text = text.replace(/^[ \t\r\n]+/, "");
-    if (trimEnd) text = text.replace(/[ \t\r\n]+$/, "");
+    if (trimEnd) text = withoutTrailingSpace(text);
     if (text !== "") pieces.push({ kind: "text", text });
   };
   for (;;) {
@@ -39,6 +39,13 @@ export function piecesOf(template: string): Piece[] {
   }
   pushText(template.length, false);
   return pieces;
+}
+
+/** In one step back, where a pattern would begin anew at each space. */
+function withoutTrailingSpace(text: string): string {
+  let end = text.length;
+  while (end > 0 && " \t\r\n".includes(text[end - 1] ?? "x")) end -= 1;
+  return text.slice(0, end);
 }
 
 /** Where the braces close that are not inside a string. */

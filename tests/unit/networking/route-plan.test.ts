@@ -7,7 +7,7 @@ import {
   routeTablePlan,
   routeTableRemoval,
 } from "../../../runtime/networking/routes/route-plan";
-import { withoutTableName, withTableName } from "../../../runtime/networking/routes/rt-tables";
+import { tableNames } from "../../../runtime/networking/routes/table-names";
 import { routeTableFaults } from "../../../runtime/networking/routes/table-faults";
 import { routeTableId } from "../../../runtime/networking/routes/table-id";
 import { canUse, Namespace } from "./namespace";
@@ -184,17 +184,11 @@ describe("faults of a routing table", () => {
 });
 
 describe("the file of table names", () => {
-  const file = "255\tlocal\n254\tmain\n#\n# local\n#\n#1\tinr.ruhep\n";
-  it("gets a line once", () => {
-    const once = withTableName(file, ID, "cl02-node-gw");
-    assert.equal(once, `${file}${ID}\tcl02-node-gw\n`);
-    assert.equal(withTableName(once, ID, "cl02-node-gw"), once);
-    assert.equal(withoutTableName(once, ID), file);
-    assert.equal(withoutTableName(file, ID), file);
-  });
-  it("loses a line that says something else", () => {
-    const stale = `${file}${ID}\told\n7\tcl02-node-gw`;
-    assert.equal(withTableName(stale, ID, "cl02-node-gw"), `${file}${ID}\tcl02-node-gw\n`);
+  it("has a line for each table, in the same order always", () => {
+    const text = `${ID}\tcl02-node-gw\n234034122\tnode1\n`;
+    assert.equal(tableNames(["node1", "cl02-node-gw", "node1"]), text);
+    assert.equal(tableNames(["cl02-node-gw", "node1"]), text);
+    assert.equal(tableNames([]), "");
   });
 });
 

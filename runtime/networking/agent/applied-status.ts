@@ -1,0 +1,69 @@
+import type { FirewallConfiguration, Kind, RouteConfiguration } from "../../api";
+import { isConflict, isInvalid, isNotFound, timestamp } from "../../kube";
+import type { AgentContext } from "./agent-context";
+
+type Applicable = FirewallConfiguration | RouteConfiguration;
+type Conditions = NonNullable<NonNullable<Applicable["status"]>["conditions"]>;
+type Condition = Conditions[number];
+
+/** How often an object that others write at the same time is read anew. */
+const ATTEMPTS = 5;
+
+/**
+ * Says on a configuration whether this agent has applied it: one condition for each agent, written where it changes. Agents on many nodes write
+ * the same list, so each touches only its own entry.
+ */
+export async function reportApplied<T extends Applicable>(
+  { runtime, host }: AgentContext,
+  kind: Kind<T>,
+  object: T,
+  applied: boolean,
+): Promise<void> {
+  const { client, clock } = runtime;
+  let current: T | undefined = object;
+  for (let attempt = 1; current !== undefined; attempt++) {
+    const body = conditionPatch(current, host, applied, timestamp(clock));
+    if (body === undefined) return;
+    try {
+      const type = Array.isArray(body) ? "json" : "merge";
+      await client.patch(kind, current.metadata, body, { type, subresource: "status" });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (attempt >= ATTEMPTS || !(isConflict(error) || isInvalid(error))) throw error;
+      current = await client.get(kind, current.metadata);
+      if (current?.metadata.uid !== object.metadata.uid) return;
+    }
+  }
+}
+
+/** What to write; undefined where it is there. A JSON patch touches one entry, a merge patch makes the list. */
+export function conditionPatch(
+  { metadata, status }: Applicable,
+  host: string,
+  applied: boolean,
+  now: string,
+): object[] | object | undefined {
+  const entry: Condition = {
+    host,
+    type: "Applied",
+    status: applied ? "True" : "False",
+    lastTransitionTime: now,
+  };
+  const conditions = status?.conditions ?? [];
+  const own = conditions.flatMap((condition, index) => (condition.host === host ? [index] : []));
+  const [index, ...more] = own;
+  if (conditions.length === 0 || more.length > 0) {
+    const others = conditions.filter((condition) => condition.host !== host);
+    const { uid, resourceVersion } = metadata;
+    return { metadata: { uid, resourceVersion }, status: { conditions: [...others, entry] } };
+  }
+  if (index === undefined) return [{ op: "add", path: "/status/conditions/-", value: entry }];
+  const present = conditions[index];
+  if (present?.type === entry.type && present.status === entry.status) return undefined;
+  const path = `/status/conditions/${index}`;
+  return [
+    { op: "test", path: `${path}/host`, value: host },
+    { op: "replace", path, value: entry },
+  ];
+}

@@ -1,0 +1,21 @@
+import type { KubeObject } from "../../api";
+import { keyOf, type ReconcileRun } from "../../kube";
+import type { AgentContext } from "./agent-context";
+
+/** The oldest first: of two that exclude each other, the one that was there before stays. */
+export function byAge(a: KubeObject, b: KubeObject): number {
+  const age = (object: KubeObject) => `${object.metadata.creationTimestamp ?? ""} ${keyOf(object)}`;
+  return age(a) < age(b) ? -1 : 1;
+}
+
+/** Says, in the log and in an event, why an object is not applied. */
+export function describe(
+  { runtime, host }: AgentContext,
+  run: ReconcileRun,
+  object: KubeObject,
+  reason: string,
+  error: Error,
+): void {
+  run.log.warn("configuration not applied", { object: keyOf(object), error });
+  runtime.events.warning(object, reason, `${host}: ${error.message}`);
+}

@@ -1,0 +1,60 @@
+import { type Controller, type Outcome, type ReconcileRun, runController, type Source } from "../../kube";
+import { coalesced } from "../fabric/coalesced";
+import type { AgentContext } from "./agent-context";
+
+/** Changes within this time are carried out together. */
+const TOGETHER_MS = 50;
+
+export interface PassOptions {
+  /** Names it in logs and metrics. */
+  name: string;
+  /** With one key, the pass's name. */
+  sources: Source[];
+  pass: (run: ReconcileRun) => Promise<Outcome>;
+}
+
+/** Something that is always done as a whole: compare everything that is wanted with the kernel, and write what differs. */
+export interface Pass {
+  /** One more, because something outside of the API has changed. */
+  again(): void;
+  /** Resolves when one has come to its end. */
+  readonly first: Promise<void>;
+  readonly controller: Controller;
+}
+
+/** Runs a pass whenever one of the sources has something, and from time to time. */
+export function runPass({ runtime, resyncMs }: AgentContext, options: PassOptions): Pass {
+  const { name, sources, pass } = options;
+  const { clock, signal } = runtime;
+  let done: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => (done = resolve));
+  let requested: (() => void) | undefined;
+  const others: Source = {
+    start: (enqueue) => {
+      requested = () => enqueue(name);
+      enqueue(name);
+      return () => (requested = undefined);
+    },
+    whenSynced: () => Promise.resolve(),
+  };
+  const controller = runController(
+    {
+      name,
+      workers: 1,
+      sources: [...sources, others].map((source) => coalesced(source, clock, TOGETHER_MS)),
+      reconcile: async (_key, run) => {
+        const outcome = await pass(run);
+        done();
+        return outcome;
+      },
+    },
+    runtime,
+  );
+  const resync = () => {
+    if (signal.aborted) return;
+    requested?.();
+    clock.after(resyncMs, resync);
+  };
+  clock.after(resyncMs, resync);
+  return { again: () => requested?.(), first, controller };
+}

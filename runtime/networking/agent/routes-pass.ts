@@ -1,0 +1,158 @@
+import { RouteConfiguration } from "../../api";
+import { exceptStatus, type Informer, keyOf, type ReconcileRun, type Source, watches } from "../../kube";
+import { isOverlay, type OverlayLink, overlayPlan } from "../links/overlay-links";
+import type { ObservedRoute, ObservedRule } from "../routes/observed";
+import { leftoverRemoval, type RefusedLine, routeTablePlan } from "../routes/route-plan";
+import { routeTableId } from "../routes/table-id";
+import { writeTableNames } from "../routes/table-names";
+import type { AgentContext } from "./agent-context";
+import { reportApplied } from "./applied-status";
+import { byAge, describe } from "./objects";
+import { type Pass, runPass } from "./pass";
+
+const NAME = "links-and-routes";
+/** Upstream's, for a next hop that is not there yet. */
+const WAIT_MS = 1_000;
+const RETRY_MS = 10_000;
+
+/** The overlay's interfaces that an agent wants. */
+export interface OverlayWish {
+  links: OverlayLink[];
+  /** Names of those that stay as they are, because it is not known yet how they should be. */
+  kept: Set<string>;
+}
+
+export interface RoutesOptions {
+  routes: Informer<RouteConfiguration>;
+  isOurs: (object: RouteConfiguration) => boolean;
+  overlay: () => OverlayWish;
+  /** Of the overlay, with any key. */
+  overlaySources: (key: string) => Source[];
+  /** The first pass waits for it: connections that begin before their addresses are translated would stay so. */
+  after: Promise<void>;
+}
+
+interface Wanted {
+  object: RouteConfiguration;
+  lines: string[];
+  fault?: Error;
+  waits?: boolean;
+}
+
+/**
+ * Keeps the overlay's interfaces, and the routing tables that RouteConfigurations ask for with the rules that lead to them (networking reference 11,
+ * 13): one batch for each, of what differs. What is ours and not wanted any more is removed.
+ */
+export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass {
+  const { routes, isOurs, overlaySources, after } = options;
+  return runPass(agent, {
+    name: NAME,
+    sources: [
+      watches(routes, { keys: (object) => (isOurs(object) ? [NAME] : []), when: exceptStatus }),
+      ...overlaySources(NAME),
+    ],
+    pass: async (run) => {
+      await after;
+      const linksWait = await applyLinks(agent, options.overlay(), run);
+      const routesWait = await applyRoutes(agent, options.routes.list().filter(isOurs), run);
+      const delays = [linksWait, routesWait].filter((delay) => delay !== undefined);
+      return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
+    },
+  });
+}
+
+/** Returns when to look again, where something was refused. */
+async function applyLinks(
+  { kernel }: AgentContext,
+  { links, kept }: OverlayWish,
+  run: ReconcileRun,
+): Promise<number | undefined> {
+  const { removals, changes } = overlayPlan(links, kept, await kernel.links());
+  const refused = await kernel.applyBatch([...removals, ...changes]);
+  if (removals.length + changes.length > 0)
+    run.log.info("overlay changed", { lines: [...removals, ...changes] });
+  // Somebody else may have removed what we wanted to remove.
+  const faults = refused.filter(({ line }) => !line.startsWith("link del "));
+  if (faults.length === 0) return undefined;
+  run.log.warn("interfaces of the overlay are not as they should be", { refused: faults });
+  return WAIT_MS;
+}
+
+async function applyRoutes(
+  agent: AgentContext,
+  objects: readonly RouteConfiguration[],
+  run: ReconcileRun,
+): Promise<number | undefined> {
+  const { kernel } = agent;
+  const present = objects.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const rules = await kernel.rules();
+  const routes = await kernel.routes();
+  const wanted = wantedTables(present, rules, routes);
+  const ids = new Set(present.map(({ spec }) => routeTableId(spec.table.name)));
+  const leftover = leftoverRemoval(ids, { rules, routes });
+  const lines = [...wanted.flatMap((want) => want.lines), ...leftover];
+  const refused = await kernel.applyBatch(lines);
+  if (lines.length > 0) run.log.debug("routes changed", { lines });
+  for (const want of wanted) judge(want, refused);
+  await writeTableNames(present.map(({ spec }) => spec.table.name)).catch((error: unknown) =>
+    run.log.debug("names of tables not written", { error }),
+  );
+  for (const { object, fault, waits } of wanted) {
+    if (fault !== undefined && waits !== true) describe(agent, run, object, "RoutesNotApplied", fault);
+    await reportApplied(agent, RouteConfiguration, object, fault === undefined);
+  }
+  if (wanted.some(({ waits }) => waits)) return WAIT_MS;
+  return wanted.some(({ fault }) => fault !== undefined) ? RETRY_MS : undefined;
+}
+
+function wantedTables(
+  objects: readonly RouteConfiguration[],
+  rules: readonly ObservedRule[],
+  routes: readonly ObservedRoute[],
+): Wanted[] {
+  const byTable = Map.groupBy(routes, ({ table }) => table);
+  const holders = new Map<string, RouteConfiguration>();
+  return [...objects]
+    .sort(byAge)
+    .map((object): Wanted => {
+      const { table } = object.spec;
+      const holder = holders.get(table.name);
+      try {
+        if (holder !== undefined) {
+          throw new Error(
+            `spec.table.name "${table.name}" is that of RouteConfiguration ${keyOf(holder)}, which is older; choose another`,
+          );
+        }
+        holders.set(table.name, object);
+        const own = byTable.get(String(routeTableId(table.name))) ?? [];
+        return { object, lines: routeTablePlan(table, { rules, routes: own }) };
+      } catch (error) {
+        return { object, lines: [], fault: error instanceof Error ? error : new Error(String(error)) };
+      }
+    })
+    .sort((a, b) => Number(holdsNextHops(b)) - Number(holdsNextHops(a)));
+}
+
+/** Tables with the ways to next hops come before those with the ways through them. */
+function holdsNextHops({ object }: Wanted): boolean {
+  return object.spec.table.rules.some(({ routes }) => routes.some(({ scope }) => scope === "link"));
+}
+
+/** Finds what of a table the kernel refused. What could not be removed was not there any more. */
+function judge(want: Wanted, refused: readonly RefusedLine[]): void {
+  const own = new Set(want.lines);
+  const faults = refused.filter(({ line }) => own.has(line) && !/^(rule|route) del /.test(line));
+  const [first] = faults;
+  if (first === undefined) return;
+  want.waits = faults.every(({ mayPass }) => mayPass);
+  want.fault = new Error(`"ip ${first.line}" was refused: ${first.message}`);
+}
+
+/** Removes all routes, rules and interfaces of ours. */
+export async function removeRoutes({ kernel }: Pick<AgentContext, "kernel">): Promise<void> {
+  const left = { rules: await kernel.rules(), routes: await kernel.routes() };
+  await kernel.applyBatch(leftoverRemoval(new Set(), left));
+  const links = (await kernel.links()).filter(isOverlay);
+  await kernel.applyBatch(links.map(({ name }) => `link del dev ${name}`));
+  await writeTableNames([]).catch(() => undefined);
+}

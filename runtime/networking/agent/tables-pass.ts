@@ -1,0 +1,122 @@
+import { FirewallConfiguration } from "../../api";
+import { exceptStatus, type Informer, keyOf, type Outcome, type ReconcileRun, watches } from "../../kube";
+import { withRuleNames } from "../admission";
+import type { FirewallTable } from "../firewall/model";
+import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
+import { hasChains, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
+import type { AgentContext } from "./agent-context";
+import { reportApplied } from "./applied-status";
+import { byAge, describe } from "./objects";
+import { type Pass, runPass } from "./pass";
+
+const NAME = "firewall-tables";
+/** A table that nft refused is tried again after this time. */
+const RETRY_MS = 5_000;
+
+export interface TablesOptions {
+  firewalls: Informer<FirewallConfiguration>;
+  isOurs: (object: FirewallConfiguration) => boolean;
+  /** The namespace has no tables but ours, so that a listing of everything is small. */
+  alone: boolean;
+}
+
+/** An object with the table that it asks for, or with what is wrong with it. */
+interface Wanted {
+  object: FirewallConfiguration;
+  table?: NftTable;
+  fault?: Error;
+}
+
+/**
+ * Keeps the tables that FirewallConfigurations ask for (networking reference 12): each in one transaction, only where it differs. Tables of ours that
+ * nobody asks for any more are removed; those of others are not looked at.
+ */
+export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass {
+  const { firewalls, isOurs } = options;
+  return runPass(agent, {
+    name: NAME,
+    sources: [watches(firewalls, { keys: (object) => (isOurs(object) ? [NAME] : []), when: exceptStatus })],
+    pass: (run) => pass(agent, options, run),
+  });
+}
+
+async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileRun): Promise<Outcome> {
+  const { kernel } = agent;
+  const wanted = wantedTables(options.firewalls.list().filter(options.isOurs));
+  const listing = options.alone ? await kernel.ruleset() : await kernel.chains();
+  for (const want of wanted) {
+    const { table, object } = want;
+    if (table === undefined || (await isThere(agent, options, table, listing))) continue;
+    try {
+      await kernel.applyTables(table.script);
+      run.log.info("table loaded", { object: keyOf(object), family: table.family, table: table.name });
+      await forgetUntracked(agent, object.spec.table);
+    } catch (error) {
+      want.fault = error instanceof Error ? error : new Error(String(error));
+    }
+  }
+  const names = new Set(wanted.flatMap(({ table }) => (table === undefined ? [] : [nameOf(table)])));
+  for (const table of ownTables(listing).filter((own) => !names.has(nameOf(own)))) {
+    await kernel.applyTables(removalScript(table));
+    run.log.info("table removed", { family: table.family, table: table.name });
+  }
+  for (const { object, fault } of wanted) {
+    if (fault !== undefined) describe(agent, run, object, "TableNotApplied", fault);
+    await reportApplied(agent, FirewallConfiguration, object, fault === undefined);
+  }
+  return wanted.some(({ fault }) => fault !== undefined) ? { requeueAfterMs: RETRY_MS } : undefined;
+}
+
+/** Removes all tables of ours. */
+export async function removeTables({ kernel }: Pick<AgentContext, "kernel">): Promise<void> {
+  for (const table of ownTables(await kernel.chains())) await kernel.applyTables(removalScript(table));
+}
+
+async function isThere(
+  { kernel }: AgentContext,
+  { alone }: TablesOptions,
+  table: NftTable,
+  listing: NftListing,
+): Promise<boolean> {
+  if (alone) return isInPlace(table, listing);
+  if (!hasChains(table, listing)) return false;
+  const own = await kernel.table(table);
+  return own === undefined || isInPlace(table, own);
+}
+
+function wantedTables(objects: readonly FirewallConfiguration[]): Wanted[] {
+  const holders = new Map<string, FirewallConfiguration>();
+  return [...objects]
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .sort(byAge)
+    .map((object): Wanted => {
+      try {
+        // Admission gives names; what it has not seen gets some that stay the same.
+        let unnamed = 0;
+        const table = renderTable(withRuleNames(object.spec.table, () => `rule-${(unnamed += 1)}`));
+        const holder = holders.get(nameOf(table));
+        if (holder !== undefined) {
+          throw new Error(
+            `spec.table.name "${table.name}" is that of FirewallConfiguration ${keyOf(holder)}, which is older; choose another`,
+          );
+        }
+        holders.set(nameOf(table), object);
+        return { object, table };
+      } catch (fault) {
+        return { object, fault: fault instanceof Error ? fault : new Error(String(fault)) };
+      }
+    });
+}
+
+function nameOf({ family, name }: { family: string; name: string }): string {
+  return `${family} ${name}`;
+}
+
+/** What was tracked before goes on being tracked until it is forgotten. */
+async function forgetUntracked({ kernel }: AgentContext, { chains = [] }: FirewallTable): Promise<void> {
+  const ports = chains
+    .flatMap(({ rules }) => rules.filterRules ?? [])
+    .filter(({ action }) => action === "notrack")
+    .flatMap(({ match }) => match.flatMap(({ port }) => (port === undefined ? [] : [port.value])));
+  for (const port of new Set(ports)) if (/^\d+$/.test(port)) await kernel.forgetConnections(port);
+}
