@@ -126,7 +126,10 @@ export class Installation extends pulumi.ComponentResource {
       { parent: this },
     );
     const home = structure.createNamespace ? [whole(liqoNamespace(structure.namespace), [])] : [];
-    const base = [...home, ...foundation(structure.namespace, { networking: false }).map((manifest) => whole(manifest, home))];
+    const base = [
+      ...home,
+      ...foundation(structure.namespace, { networking: false }).map((manifest) => whole(manifest, home)),
+    ];
 
     const configMap = clusterId.apply((id) => clusterIdConfigMap(structure.namespace, id));
     const identity = child("cluster-id", planned("v1", "ConfigMap", configMap, "data"), base);

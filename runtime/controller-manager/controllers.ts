@@ -27,6 +27,9 @@ export async function startControllers(
     offloadingControllers(context, {
       clusterID: flags.clusterId,
       shadowPodWorkers: flags.shadowPodCtrlWorkers,
+      shadowEndpointSliceWorkers: flags.shadowEndpointsliceCtrlWorkers,
+      networking: flags.networkingEnabled,
+      denyDirectConnections: flags.denyDirectConnections,
       nodeFailure: flags.enableNodeFailureController,
     });
     runServingCertificateApprover(context, flags.liqoNamespace);

@@ -11,6 +11,12 @@ export interface OffloadingOptions {
   clusterID: string;
   /** ShadowPods worked on at a time; 10 by default. */
   shadowPodWorkers?: number;
+  /** ShadowEndpointSlices worked on at a time; 10 by default. */
+  shadowEndpointSliceWorkers?: number;
+  /** Whether the clusters' networks are connected by this installation; false by default. */
+  networking?: boolean;
+  /** Leaves out endpoints at other clusters that would be reached without passing through the consumer; false by default. */
+  denyDirectConnections?: boolean;
   /** Removes terminating pods from provider nodes that have gone; off by default. */
   nodeFailure?: boolean;
   /**

@@ -5,6 +5,7 @@ import { namespaceMapUpkeep } from "./namespace-map-upkeep";
 import { namespaceOffloadingController } from "./namespace-offloading-controller";
 import { nodeFailureController } from "./node-failure-controller";
 import { podStatusController } from "./pod-status-controller";
+import { shadowEndpointSliceController } from "./shadow-endpoint-slice-controller";
 import { shadowPodController } from "./shadow-pod-controller";
 import { ConsumerCaches } from "./shared-caches";
 import { virtualNodeController } from "./virtual-node-controller";
@@ -33,6 +34,7 @@ export function providerControllers(context: OffloadingContext, options: Offload
   return [
     namespaceMapController(context),
     shadowPodController(context, options),
+    shadowEndpointSliceController(context, options),
     ...(options.nodeFailure === true ? [nodeFailureController(context)] : []),
   ];
 }

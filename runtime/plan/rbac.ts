@@ -155,14 +155,16 @@ export const offloadingRules: PolicyRule[] = [
   rule("coordination.k8s.io", ["leases"], ["get"]),
   rule("offloading.liqo.io", ["namespacemaps"], [...read, "create", "delete", "patch"]),
   rule("offloading.liqo.io", ["namespaceoffloadings", "virtualnodes"], [...read, "patch"]),
-  rule("offloading.liqo.io", ["shadowpods"], read),
+  rule("offloading.liqo.io", ["shadowendpointslices", "shadowpods"], read),
+  rule("discovery.k8s.io", ["endpointslices"], [...read, "create", "delete", "patch"]),
+  rule("networking.liqo.io", ["configurations"], read),
   rule(
     "offloading.liqo.io",
     ["namespacemaps/status", "namespaceoffloadings/status", "shadowpods/status", "virtualnodes/status"],
     ["patch"],
   ),
   // Owner references that block the owner's deletion need this on the owner.
-  rule("offloading.liqo.io", ["shadowpods/finalizers"], ["update"]),
+  rule("offloading.liqo.io", ["shadowendpointslices/finalizers", "shadowpods/finalizers"], ["update"]),
   rule("rbac.authorization.k8s.io", ["rolebindings"], [...read, "create"]),
   rule("rbac.authorization.k8s.io", ["clusterroles"], ["bind"], [RoleName.virtualKubeletRemote]),
 ];

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { Configuration, ForeignCluster, IP, VirtualNode } from "../api";
 import { Label, LabelValue } from "../api/keys";
 import { Node } from "../api/kubernetes";
+import { parseCidr } from "../ipam/cidr";
 import type { KubeClient, RuntimeContext } from "../kube";
 import { leaseTiming, type ProcessFlags } from "./flags";
 import type { Caches, Services } from "./hosting/services";
@@ -35,11 +36,12 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
     metrics,
     eventOnSuccess: flags.eventOnSuccess,
   });
+  const podCidrs = flags.localPodcidr.filter((cidr) => !cidr.includes(":")).map(parseCidr);
   const leaderships = new Map<Peer, PeerLeadership>();
   const peers = new Peers(context, flags.clusterId, {
     opened: (peer) => {
       const lead = (term: AbortSignal) =>
-        reflectForPeer({ context, peer, reports, virtualNodes: caches.virtualNodes }, term);
+        reflectForPeer({ context, peer, reports, podCidrs, virtualNodes: caches.virtualNodes }, term);
       leaderships.set(peer, leadership(peer, leaseClient, context, flags, caches, lead));
     },
     closed: (peer) => {

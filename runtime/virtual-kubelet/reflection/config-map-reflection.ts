@@ -10,6 +10,7 @@ export function configMapReflection(consumerId: string): ReflectedKind<ConfigMap
   const remoteRootCa = remoteRootCaName(consumerId);
   return {
     kind: ConfigMap,
+    remoteKind: ConfigMap,
     resource: "ConfigMap",
     workers: ({ flags }) => flags.configmapReflectionWorkers,
     remoteName: (name) => (name === Name.kubeRootCA ? remoteRootCa : name),

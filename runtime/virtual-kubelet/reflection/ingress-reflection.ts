@@ -8,6 +8,7 @@ import type { ReflectedKind } from "./reflected-kind";
 /** Ingresses (offloading reference 10.2). Their status stays at the provider. */
 export const ingressReflection: ReflectedKind<Ingress> = {
   kind: Ingress,
+  remoteKind: Ingress,
   resource: "Ingress",
   workers: ({ flags }) => flags.ingressReflectionWorkers,
   remoteName: (name) => name,

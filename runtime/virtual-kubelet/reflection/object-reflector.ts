@@ -18,12 +18,12 @@ import type { NamespaceListener, Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
 import { ContradictoryAnnotations } from "./policy";
 import { isReflected, reflectionLabels, without } from "./reflected-metadata";
-import type { ReflectedKind } from "./reflected-kind";
+import type { Companions, ReflectedKind } from "./reflected-kind";
 import type { ReflectionReport } from "./report";
 import { metadataPatch, withSourceRecord } from "./source-record";
 
-interface Parts<T extends KubeObject> {
-  reflected: ReflectedKind<T>;
+interface Parts<T extends KubeObject, R extends KubeObject> {
+  reflected: ReflectedKind<T, R>;
   peer: Peer;
   localInformers: InformerSet;
   settings: () => NodeSettings;
@@ -31,23 +31,24 @@ interface Parts<T extends KubeObject> {
   context: ControllerContext;
 }
 
-interface Caches<T extends KubeObject> {
+interface Caches<T extends KubeObject, R extends KubeObject> {
   namespace: RemoteNamespace;
   local: Informer<T>;
-  remote: Informer<T>;
+  remote: Informer<R>;
+  companions: Companions | undefined;
 }
 
 /**
  * Reflects the objects of one kind to one provider, in all namespaces that are offloaded there (offloading reference 9.4). It writes only what differs
  * from what the provider holds; an object of that name which is none of ours is left alone.
  */
-export class ObjectReflector<T extends KubeObject> implements NamespaceListener {
-  private readonly caches = new Map<string, Caches<T>>();
+export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> implements NamespaceListener {
+  private readonly caches = new Map<string, Caches<T, R>>();
   private readonly controller: Controller;
   /** Versions of both objects after a write that did not make them agree: somebody at the provider has another opinion. */
   private readonly disputed = new Map<string, string>();
 
-  constructor(private readonly parts: Parts<T>) {
+  constructor(private readonly parts: Parts<T, R>) {
     const { reflected, context, report, settings } = parts;
     this.controller = runController(
       {
@@ -64,19 +65,20 @@ export class ObjectReflector<T extends KubeObject> implements NamespaceListener 
     const { reflected, localInformers } = this.parts;
     const { local: localName, remote: remoteName } = namespace;
     const local = localInformers.informer(reflected.kind, { namespace: localName });
-    const remote = namespace.informers.informer(reflected.kind, {
+    const remote = namespace.informers.informer(reflected.remoteKind, {
       namespace: remoteName,
       project: reflected.projectRemote,
     });
-    this.caches.set(localName, { namespace, local, remote });
     const enqueue = (name: string | undefined) => {
       if (name !== undefined) this.controller.enqueue(keyOfRef({ namespace: localName, name }));
     };
+    const companions = reflected.companions?.(localName, enqueue);
+    this.caches.set(localName, { namespace, local, remote, companions });
     const onLocal = ({ metadata }: T) => enqueue(metadata.name);
     local.on({ added: onLocal, updated: (_before, object) => onLocal(object), deleted: onLocal });
-    const onRemote = ({ metadata }: T) => enqueue(reflected.localName(metadata.name));
+    const onRemote = ({ metadata }: R) => enqueue(reflected.localName(metadata.name));
     remote.on({ added: onRemote, updated: (_before, object) => onRemote(object), deleted: onRemote });
-    Promise.all([local.whenSynced(), remote.whenSynced()]).then(
+    Promise.all([local.whenSynced(), remote.whenSynced(), companions?.whenSynced()]).then(
       () => {
         for (const object of local.list()) onLocal(object);
         for (const object of remote.list()) onRemote(object);
@@ -91,6 +93,7 @@ export class ObjectReflector<T extends KubeObject> implements NamespaceListener 
     this.caches.delete(local);
     caches.local.release();
     caches.remote.release();
+    caches.companions?.release();
   }
 
   async stop(): Promise<void> {
@@ -103,7 +106,8 @@ export class ObjectReflector<T extends KubeObject> implements NamespaceListener 
     const { namespace = "", name } = refOfKey(key);
     const caches = this.caches.get(namespace);
     const { client } = peer;
-    if (caches === undefined || !caches.local.synced || !caches.remote.synced || client === undefined) return;
+    if (caches === undefined || client === undefined) return;
+    if (!caches.local.synced || !caches.remote.synced || caches.companions?.synced === false) return;
 
     const local = caches.local.get(name, namespace);
     const found = caches.remote.get(reflected.remoteName(name), caches.namespace.remote);
@@ -142,7 +146,7 @@ export class ObjectReflector<T extends KubeObject> implements NamespaceListener 
   private async align(
     key: string,
     local: T,
-    remote: T | undefined,
+    remote: R | undefined,
     namespace: RemoteNamespace,
     client: KubeClient,
   ): Promise<void> {
@@ -160,28 +164,30 @@ export class ObjectReflector<T extends KubeObject> implements NamespaceListener 
     }
     if (this.disputed.get(key) === versions(local, remote)) return;
     const { name, namespace: at } = remote.metadata;
-    const written = await client.patch(reflected.kind, { name, namespace: at }, patch, { type: "merge" });
+    const written = await client.patch(reflected.remoteKind, { name, namespace: at }, patch, {
+      type: "merge",
+    });
     if (this.difference(written, desired) !== undefined) this.disputed.set(key, versions(local, written));
     report.succeeded(local);
   }
 
   /** @returns whether there was nothing in the way */
-  private async create(local: T, desired: Desired<T>, client: KubeClient): Promise<boolean> {
+  private async create(local: T, desired: Desired<R>, client: KubeClient): Promise<boolean> {
     const { reflected, peer, report } = this.parts;
     try {
-      await client.create(reflected.kind, desired);
+      await client.create(reflected.remoteKind, desired);
       return true;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const { name = "", namespace } = desired.metadata;
-      const existing = await client.get(reflected.kind, { name, namespace });
+      const existing = await client.get(reflected.remoteKind, { name, namespace });
       // Ours: the cache will show it in a moment, and bring us back.
       if (existing !== undefined && !isReflected(existing, peer.pair)) report.conflict(local);
       return false;
     }
   }
 
-  private desired(local: T, { remote: namespace }: RemoteNamespace): Desired<T> {
+  private desired(local: T, { remote: namespace }: RemoteNamespace): Desired<R> {
     const { reflected, peer } = this.parts;
     const settings = this.parts.settings();
     const { name, uid = "", labels, annotations } = local.metadata;
@@ -193,7 +199,7 @@ export class ObjectReflector<T extends KubeObject> implements NamespaceListener 
   }
 
   /** The merge patch that is needed, bound to this incarnation. */
-  private difference(remote: T, desired: Desired<T>): Record<string, unknown> | undefined {
+  private difference(remote: R, desired: Desired<R>): Record<string, unknown> | undefined {
     const { metadata, ...content } = desired;
     const labels = { labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {} };
     const ofMetadata = metadataPatch(remote.metadata, labels);
@@ -204,11 +210,11 @@ export class ObjectReflector<T extends KubeObject> implements NamespaceListener 
     return { ...ofContent, metadata: { uid: remote.metadata.uid, ...ofMetadata } };
   }
 
-  private async remove(client: KubeClient, { metadata }: T): Promise<void> {
+  private async remove(client: KubeClient, { metadata }: R): Promise<void> {
     if (metadata.deletionTimestamp != null) return;
     const { name, namespace, uid } = metadata;
     try {
-      await client.delete(this.parts.reflected.kind, { name, namespace }, { uid });
+      await client.delete(this.parts.reflected.remoteKind, { name, namespace }, { uid });
     } catch (error) {
       if (!isConflict(error)) throw error; // another object by now: its own event
     }

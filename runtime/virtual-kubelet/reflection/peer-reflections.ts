@@ -1,10 +1,12 @@
 import type { VirtualNode } from "../../api";
 import type { KubeObject } from "../../api/meta";
+import type { Cidr } from "../../ipam/cidr";
 import type { Informer, RuntimeContext } from "../../kube";
 import type { NodeSettings } from "../node-settings";
 import type { NamespaceListener, Peer } from "../peer/peer";
 import { OrphanSweeper } from "../pods/orphan-sweeper";
 import { configMapReflection } from "./config-map-reflection";
+import { EndpointSliceReflection } from "./endpoint-slice-reflection";
 import { EventReflector } from "./event-reflector";
 import { ingressReflection } from "./ingress-reflection";
 import { ObjectReflector } from "./object-reflector";
@@ -18,6 +20,8 @@ interface Parts {
   peer: Peer;
   virtualNodes: Informer<VirtualNode>;
   reports: ReflectionReports;
+  /** This cluster's pod networks. */
+  podCidrs: readonly Cidr[];
 }
 
 type Reflector = NamespaceListener & { stop(): Promise<void> };
@@ -38,7 +42,7 @@ export function reflectForPeer(parts: Parts, term: AbortSignal): void {
   const reflectors: Reflector[] = [
     new OrphanSweeper({ peer, virtualNodes, localClient: context.client, context: scoped }),
   ];
-  const reflect = <T extends KubeObject>(reflected: ReflectedKind<T>) => {
+  const reflect = <T extends KubeObject, R extends KubeObject>(reflected: ReflectedKind<T, R>) => {
     if (reflected.workers(settings()) === 0) return;
     const report = reports.of(reflected.resource, clusterId, firstNode);
     const shared = { peer, settings, report, context: scoped, localInformers: context.informers };
@@ -48,6 +52,14 @@ export function reflectForPeer(parts: Parts, term: AbortSignal): void {
   reflect(secretReflection);
   reflect(serviceReflection);
   reflect(ingressReflection);
+  reflect(
+    new EndpointSliceReflection({
+      informers: context.informers,
+      pair: peer.pair,
+      podCidrs: parts.podCidrs,
+      report: reports.of("EndpointSlice", clusterId, firstNode),
+    }),
+  );
   if (flags.eventReflectionWorkers > 0) {
     reflectors.push(
       new EventReflector({

@@ -8,9 +8,18 @@ export interface Kept {
   why: string;
 }
 
-/** How the objects of one kind are reflected from the consumer to the provider. */
-export interface ReflectedKind<T extends KubeObject> {
+/** Other objects of a local namespace that decide on what is reflected of it. */
+export interface Companions {
+  /** Until then nothing can be concluded from the absence of an object. */
+  readonly synced: boolean;
+  whenSynced(): Promise<void>;
+  release(): void;
+}
+
+/** How the objects of one kind are reflected from the consumer to the provider, where they may be of another kind. */
+export interface ReflectedKind<T extends KubeObject, R extends KubeObject = T> {
   readonly kind: Kind<T>;
+  readonly remoteKind: Kind<R>;
   readonly resource: ReflectedResource;
   /** Objects worked on at a time; 0 turns the kind off. */
   workers(settings: NodeSettings): number;
@@ -25,19 +34,21 @@ export interface ReflectedKind<T extends KubeObject> {
    */
   keptAtHome(local: T, settings: NodeSettings): Kept | undefined;
   /** Whether a remote object belongs to another reflection, and is invisible to this one. */
-  isAnothers?(remote: T): boolean;
+  isAnothers?(remote: R): boolean;
+  /** Watches what else decides, in a local namespace; `changed` is told the names of the objects that it decides on. */
+  companions?(namespace: string, changed: (name: string) => void): Companions;
   /** The remote object as it is to be. */
   desired(
     local: T,
     metadata: RemoteMetadata & { name: string; namespace: string },
     settings: NodeSettings,
-  ): Desired<T>;
+  ): Desired<R>;
   /** Paths whose content is ours alone, so that what somebody added is removed. */
   readonly exact: readonly string[];
   /** Paths (`spec.field`) that the API server does not fill by itself, so that where they are not desired they are removed. */
   readonly absences?: readonly string[];
   /** Whether the remote object cannot become what is desired, and has to be made anew. */
-  mustBeReplaced(remote: T, desired: Desired<T>): boolean;
+  mustBeReplaced(remote: R, desired: Desired<R>): boolean;
   /** What is kept of remote objects in the cache. */
-  readonly projectRemote?: (remote: T) => T;
+  readonly projectRemote?: (remote: R) => R;
 }

@@ -134,6 +134,14 @@ export class ReflectionReport {
     this.failed(object, "remote object already exists");
   }
 
+  /** Addresses of an object that the other cluster has no way to. */
+  unreachable(object: KubeObject, addresses: readonly string[]): void {
+    this.failed(
+      object,
+      `${addresses.join(", ")}: not in a pod network of this cluster, and no IP of the namespace stands for it; make an IP for each`,
+    );
+  }
+
   disabled(object: KubeObject, why: string): void {
     if (!this.eventOnSuccess) return;
     this.recorder.normal(

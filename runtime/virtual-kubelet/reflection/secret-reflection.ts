@@ -11,6 +11,7 @@ const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
 /** Secrets (offloading reference 10.3), without those that hold tokens of service accounts. */
 export const secretReflection: ReflectedKind<Secret> = {
   kind: Secret,
+  remoteKind: Secret,
   resource: "Secret",
   workers: ({ flags }) => flags.secretReflectionWorkers,
   remoteName: (name) => name,

@@ -6,6 +6,7 @@ import { isHeadless, remoteServiceSpec } from "./service-content";
 /** Services (offloading reference 10.1). Their status stays at the provider. */
 export const serviceReflection: ReflectedKind<Service> = {
   kind: Service,
+  remoteKind: Service,
   resource: "Service",
   workers: ({ flags }) => flags.serviceReflectionWorkers,
   remoteName: (name) => name,
