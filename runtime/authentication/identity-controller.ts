@@ -1,5 +1,14 @@
 import { DataKey, EventReason, Identity, kubeconfigSecretName, Secret } from "../api";
-import { parseCertificate, parseKubeconfig, publicKeyDer, publicKeyOf } from "../identity";
+import {
+  CertificateError,
+  KeyError,
+  KubeconfigError,
+  parseCertificate,
+  parseKubeconfig,
+  publicKeyDer,
+  publicKeyOf,
+  readPrivateKey,
+} from "../identity";
 import {
   type Controller,
   exceptStatus,
@@ -25,10 +34,8 @@ export function runIdentityController({ runtime, caches, options }: Authenticati
     const { privateKey } = clusterKeyPair(clusterKeys);
     const signed = identity.spec.authParams?.signedCRT;
     if (!signed) return privateKey;
-    const wanted = publicKeyDer(parseCertificate(Buffer.from(signed, "base64")).publicKey);
-    const kubeconfig = Buffer.from(existing?.data?.[DataKey.kubeconfig] ?? "", "base64").toString("utf8");
-    const kept = kubeconfig === "" ? undefined : parseKubeconfig(kubeconfig).privateKey;
-    for (const candidate of [privateKey, kept]) {
+    const wanted = certifiedKey(signed);
+    for (const candidate of [privateKey, keptKey(existing)]) {
       if (candidate !== undefined && publicKeyDer(publicKeyOf(candidate)).equals(wanted)) return candidate;
     }
     throw new Terminal(
@@ -66,4 +73,30 @@ export function runIdentityController({ runtime, caches, options }: Authenticati
     },
     runtime,
   );
+}
+
+/** The public key that a certificate is for. @throws Terminal where it is no certificate */
+function certifiedKey(signedCRT: string): Buffer {
+  try {
+    return publicKeyDer(parseCertificate(Buffer.from(signedCRT, "base64")).publicKey);
+  } catch (error) {
+    if (!(error instanceof CertificateError || error instanceof KeyError)) throw error;
+    throw new Terminal(
+      EventReason.authParamsUpdateFailed,
+      `spec.authParams.signedCRT: ${error.message}; copy authParams from the provider's Tenant or ResourceSlice`,
+    );
+  }
+}
+
+/** The key in the Secret as it stands; undefined where there is none that can be read, since the Secret is about to be written anew. */
+function keptKey(secret: Secret | undefined): string | undefined {
+  const kubeconfig = Buffer.from(secret?.data?.[DataKey.kubeconfig] ?? "", "base64").toString("utf8");
+  try {
+    const kept = kubeconfig === "" ? undefined : parseKubeconfig(kubeconfig).privateKey;
+    if (kept !== undefined) readPrivateKey(kept);
+    return kept;
+  } catch (error) {
+    if (error instanceof KubeconfigError || error instanceof KeyError) return undefined;
+    throw error;
+  }
 }

@@ -109,16 +109,23 @@ export function certificateRequestDer(pem: string | Uint8Array): Buffer | undefi
 }
 
 function decode(der: Buffer): CertificateRequest {
-  const [info, , signature] = readInside(readElement(der, tag.sequence), tag.sequence);
-  const [version, name, spki] = readInside(info, tag.sequence);
-  expectTag(version, tag.integer);
+  const [info, algorithm, signature, ...more] = readElements(readElement(der, tag.sequence).body);
+  const [version, name, spki, extras, ...others] = readInside(info, tag.sequence);
+  if (more.length > 0 || others.length > 0) throw new DerError("it has more parts than a request has");
+  if (!expectTag(version, tag.integer).body.equals(Buffer.from([0])))
+    throw new DerError("its version is not 0");
+  // Attributes may be left out, though the standard wants them.
+  if (extras !== undefined) expectTag(extras, contextTag(0, true));
   const publicKey = readSpki(expectTag(spki, tag.sequence));
-  const signed = expectTag(signature, tag.bitString).body.subarray(1);
+  if (algorithm?.bytes.equals(signatureAlgorithm(publicKey)) !== true)
+    throw new DerError("its signature algorithm is not the one of its key");
+  const [unused, ...signed] = expectTag(signature, tag.bitString).body;
+  if (unused !== 0) throw new DerError("its signature is not of whole bytes");
   return {
     commonName: attributes(name, oids.commonName)[0],
     organizations: attributes(name, oids.organization),
     publicKey,
-    signatureValid: verifyDer(expectTag(info, tag.sequence).bytes, signed, publicKey),
+    signatureValid: verifyDer(expectTag(info, tag.sequence).bytes, Buffer.from(signed), publicKey),
   };
 }
 
@@ -137,8 +144,24 @@ function attributes(name: DerElement | undefined, type: string): string[] {
     .flatMap((rdn) => readInside(rdn, tag.set))
     .map((attribute) => readElements(expectTag(attribute, tag.sequence).body))
     .filter(([attributeType]) => attributeType?.bytes.equals(wanted) === true)
-    .map(([, value]) => value?.body.toString("utf8") ?? "");
+    .map(([, value, ...more]) => {
+      if (more.length > 0) throw new DerError("an attribute of its subject has two values");
+      return textOf(value);
+    });
 }
+
+function textOf(value: DerElement | undefined): string {
+  if (value === undefined || !STRINGS.includes(value.tag))
+    throw new DerError("an attribute of its subject is no text");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value.body);
+  } catch (cause) {
+    throw new DerError("an attribute of its subject is not UTF-8", { cause });
+  }
+}
+
+/** What the attributes that count here are written as. */
+const STRINGS: readonly number[] = [tag.utf8String, tag.printableString, tag.ia5String];
 
 export interface RequestExpectation {
   subject: Subject;

@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { decodePem } from "./pem";
 
 /** What the runtime reads of a certificate. */
 export interface Certificate {
@@ -14,21 +15,36 @@ export class CertificateError extends Error {
   override name = "CertificateError";
 }
 
-/** Parses the first certificate of a PEM text. */
+/**
+ * Parses the first certificate of a PEM text.
+ *
+ * @throws CertificateError
+ */
 export function parseCertificate(pem: string | Uint8Array): Certificate {
-  let certificate: X509Certificate;
-  try {
-    certificate = new X509Certificate(Buffer.from(pem));
-  } catch (cause) {
-    throw new CertificateError("certificate is not readable: expected a PEM block `CERTIFICATE`", { cause });
+  const block = decodePem(Buffer.from(pem).toString("utf8"));
+  if (block?.label !== "CERTIFICATE") {
+    throw new CertificateError("certificate is not readable: expected a PEM block `CERTIFICATE`");
   }
-  return {
-    commonName: subjectValues(certificate, "CN")[0],
-    organizations: subjectValues(certificate, "O"),
-    notBefore: certificate.validFromDate,
-    notAfter: certificate.validToDate,
-    publicKey: certificate.publicKey.export({ type: "spki", format: "pem" }).toString(),
-  };
+  let parsed: Certificate;
+  try {
+    const certificate = new X509Certificate(block.der);
+    parsed = {
+      commonName: subjectValues(certificate, "CN")[0],
+      organizations: subjectValues(certificate, "O"),
+      notBefore: certificate.validFromDate,
+      notAfter: certificate.validToDate,
+      publicKey: certificate.publicKey.export({ type: "spki", format: "pem" }).toString(),
+    };
+  } catch (cause) {
+    throw new CertificateError("certificate is not readable: its PEM block holds no X.509 certificate", {
+      cause,
+    });
+  }
+  const lifetime = parsed.notAfter.getTime() - parsed.notBefore.getTime();
+  // Not a number where a date is none.
+  if (!(lifetime > 0))
+    throw new CertificateError("certificate is valid at no time: it ends before it begins");
+  return parsed;
 }
 
 function subjectValues(certificate: X509Certificate, key: string): string[] {

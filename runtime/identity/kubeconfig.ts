@@ -126,7 +126,8 @@ export class KubeconfigError extends Error {
 export function parseKubeconfig(text: string, contextName?: string): KubeconfigContext {
   let document: unknown;
   try {
-    document = parse(text);
+    // Warnings would quote the text on the process's error stream.
+    document = parse(text, { logLevel: "error" });
   } catch {
     // The cause is left out on purpose: it quotes the text, which holds keys.
     throw new KubeconfigError("kubeconfig is not valid YAML");

@@ -259,7 +259,10 @@ function credentialsOf(
 
 function decode(text: string, source: string): unknown {
   try {
-    const value: unknown = text.trimStart().startsWith("{") ? JSON.parse(text) : parseYaml(text);
+    // Warnings would quote the text on the process's error stream.
+    const value: unknown = text.trimStart().startsWith("{")
+      ? JSON.parse(text)
+      : parseYaml(text, { logLevel: "error" });
     return value;
   } catch {
     // No cause: parsers quote the text, and the text holds keys.

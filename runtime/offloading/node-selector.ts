@@ -25,9 +25,14 @@ function matchesTerm(term: NodeSelectorTerm, node: SelectableNode): boolean {
   const labels = term.matchExpressions ?? [];
   const fields = term.matchFields ?? [];
   return (
-    labels.every((requirement) => isSatisfied(requirement, node.labels[requirement.key])) &&
+    labels.every((requirement) => isSatisfied(requirement, labelOf(node, requirement.key))) &&
     fields.every((requirement) => requirement.key === NAME_FIELD && isSatisfied(requirement, node.name))
   );
+}
+
+/** `constructor` is a label key as good as any, and no label of a node that has none. */
+function labelOf({ labels }: SelectableNode, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 export function isEmptyTerm(term: NodeSelectorTerm): boolean {

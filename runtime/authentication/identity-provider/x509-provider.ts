@@ -9,7 +9,7 @@ import {
   remoteCertificateName,
   Secret,
 } from "../../api";
-import { certificateRequestDer, parseCertificate, renewal } from "../../identity";
+import { CertificateError, certificateRequestDer, parseCertificate, renewal } from "../../identity";
 import {
   type Clock,
   type Informer,
@@ -80,7 +80,7 @@ export class X509Provider implements IdentityProvider {
     const certificate = Buffer.from(data?.[DataKey.certificate] ?? "", "base64");
     const csr = certificateRequestDer(Buffer.from(data?.[DataKey.csr] ?? "", "base64"));
     const same = csr !== undefined && certificateRequestDer(request.csr)?.equals(csr) === true;
-    return same && certificate.length > 0 ? { certificate } : undefined;
+    return same && isCertificate(certificate) ? { certificate } : undefined;
   }
 
   private secret({ tenantNamespace, sliceName }: CredentialRequest): Secret | undefined {
@@ -192,5 +192,16 @@ export class X509Provider implements IdentityProvider {
       },
       { type: "merge", subresource: "approval" },
     );
+  }
+}
+
+/** What somebody broke is as good as missing: another one is issued. */
+function isCertificate(pem: Buffer): boolean {
+  try {
+    parseCertificate(pem);
+    return true;
+  } catch (error) {
+    if (error instanceof CertificateError) return false;
+    throw error;
   }
 }
