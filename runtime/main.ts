@@ -4,6 +4,8 @@ import { type ComponentRegistry, runProcess } from "./component/run-process";
 /** Everything that a process of the runtime can run; a component's code is loaded only where it is asked for. */
 const components: ComponentRegistry = {
   "controller-manager": async () => (await import("./controller-manager/component.js")).controllerManager,
+  fabric: async () => (await import("./fabric/component.js")).fabric,
+  gateway: async () => (await import("./gateway/component.js")).gateway,
   "virtual-kubelet": async () => (await import("./virtual-kubelet/component.js")).virtualKubelet,
   webhook: async () => (await import("./webhooks/component.js")).webhook,
 };

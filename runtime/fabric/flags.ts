@@ -11,5 +11,7 @@ export const fabricFlags = z.object({
   /** Removes what agents have put on this node, and ends. */
   cleanUp: flag.boolean(false),
   ...agentFlags,
+  /** Off, because nft reads everything that the host has on each change of anybody's; the next look comes soon enough. */
+  enableNftMonitor: flag.boolean(false),
 });
 export type FabricFlags = z.output<typeof fabricFlags>;

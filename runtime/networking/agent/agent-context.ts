@@ -7,6 +7,8 @@ export interface AgentContext {
   kernel: Kernel;
   /** Names the agent in the conditions of what it applies: the node, or the gateway. */
   host: string;
+  /** Whether it is this process that says what became of configurations; a stand-by of a gateway applies them in silence. */
+  reports: () => boolean;
   /** How often everything is compared with the kernel although nothing was said. */
   resyncMs: number;
 }

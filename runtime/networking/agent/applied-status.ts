@@ -14,11 +14,12 @@ const ATTEMPTS = 5;
  * the same list, so each touches only its own entry.
  */
 export async function reportApplied<T extends Applicable>(
-  { runtime, host }: AgentContext,
+  { runtime, host, reports }: AgentContext,
   kind: Kind<T>,
   object: T,
   applied: boolean,
 ): Promise<void> {
+  if (!reports()) return;
   const { client, clock } = runtime;
   let current: T | undefined = object;
   for (let attempt = 1; current !== undefined; attempt++) {

@@ -1,3 +1,5 @@
+import { isIPv6 } from "node:net";
+
 import type { PublicKey } from "../../api";
 import { keyOf } from "../../kube";
 
@@ -27,10 +29,15 @@ export function wireGuardConfiguration({ privateKey, listenPort, peer }: WireGua
     // Which addresses belong to the peer is a matter of routes and of address translation (networking reference 1).
     lines.push("AllowedIPs = 0.0.0.0/0");
     if (peer.endpoint !== undefined) {
-      lines.push(`Endpoint = ${peer.endpoint.address}:${peer.endpoint.port}`);
+      lines.push(`Endpoint = ${endpointText(peer.endpoint)}`);
     }
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** As `wg` reads and writes it. */
+export function endpointText({ address, port }: { address: string; port: number }): string {
+  return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }
 
 /**

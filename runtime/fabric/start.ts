@@ -1,0 +1,82 @@
+import { FirewallConfiguration, InternalNode, RouteConfiguration } from "../api";
+import { UsageError } from "../component/command-line";
+import type { RuntimeContext } from "../kube";
+import type { AgentContext } from "../networking/agent/agent-context";
+import { categorySelector, isFirewallOfNode, isRouteOfNode } from "../networking/agent/audience";
+import { monitorLinksAndRoutes, monitorTables } from "../networking/agent/monitors";
+import { runRoutesPass } from "../networking/agent/routes-pass";
+import { runTablesPass } from "../networking/agent/tables-pass";
+import { kernelFault } from "../networking/kernel/host-settings";
+import { Kernel } from "../networking/kernel/kernel";
+import { probeOverlay } from "../networking/links/overlay-probe";
+import type { FabricFlags } from "./flags";
+import { runNodeFactsController } from "./node-facts-controller";
+import { NodeOverlay } from "./node-overlay";
+import { cleanUp, goesForGood } from "./removal";
+
+/**
+ * Starts the agent of a node: the overlay to the gateways, the routes to peers through them, and the tables that keep addresses right on the
+ * way (networking reference 11). It touches only what agents have set: what has their protocol number, their mark, or their prefix.
+ */
+export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): Promise<void> {
+  const kernel = new Kernel(runtime.metrics);
+  if (flags.cleanUp) {
+    await cleanUp(kernel);
+    runtime.log.info("cleaned up");
+    process.kill(process.pid, "SIGTERM");
+    return;
+  }
+  if (flags.nodename === "") throw new UsageError("--nodename is missing; give the name of the node");
+  const fault = flags.disableKernelVersionCheck ? undefined : kernelFault(flags.minimumKernelVersion);
+  if (fault !== undefined) throw new Error(fault);
+
+  const { informers, signal } = runtime;
+  const agent: AgentContext = {
+    runtime,
+    kernel,
+    host: flags.nodename,
+    reports: () => true,
+    resyncMs: flags.resyncInterval,
+  };
+  const nodes = informers.informer(InternalNode);
+  const facts = runNodeFactsController(runtime, kernel, nodes, {
+    node: flags.nodename,
+    overlay: await probeOverlay(kernel),
+  });
+  const tables = runTablesPass(agent, {
+    firewalls: informers.informer(FirewallConfiguration, {
+      labelSelector: categorySelector.firewall("fabric"),
+    }),
+    isOurs: (object) => isFirewallOfNode(object, flags.nodename),
+    alone: false,
+  });
+  const overlay = new NodeOverlay(informers, nodes, {
+    node: flags.nodename,
+    port: flags.genevePort,
+    arp: !flags.disableArp,
+  });
+  const routes = runRoutesPass(agent, {
+    routes: informers.informer(RouteConfiguration, { labelSelector: categorySelector.route("fabric") }),
+    isOurs: isRouteOfNode,
+    overlay: () => overlay.wish(),
+    overlaySources: (key) => overlay.sources(key),
+    after: tables.first,
+  });
+  if (flags.enableRouteMonitor) {
+    monitorLinksAndRoutes(agent, () => {
+      routes.again();
+      facts.again();
+    });
+  }
+  if (flags.enableNftMonitor) monitorTables(agent, () => tables.again());
+
+  runtime.endings.add(
+    new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    }).then(async () => {
+      await Promise.all([routes.controller.stop(), tables.controller.stop()]);
+      const pod = { name: flags.podname, namespace: flags.podNamespace };
+      if (await goesForGood(runtime, pod)) await cleanUp(kernel);
+    }),
+  );
+}

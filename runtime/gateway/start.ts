@@ -1,0 +1,254 @@
+import { FirewallConfiguration, RouteConfiguration } from "../api";
+import { UsageError } from "../component/command-line";
+import type { RuntimeContext } from "../kube";
+import type { AgentContext } from "../networking/agent/agent-context";
+import { categorySelector, isFirewallOfGateway, isRouteOfGateway } from "../networking/agent/audience";
+import { monitorLinksAndRoutes, monitorTables } from "../networking/agent/monitors";
+import { runRoutesPass } from "../networking/agent/routes-pass";
+import { runTablesPass } from "../networking/agent/tables-pass";
+import { forwardingFault, kernelFault } from "../networking/kernel/host-settings";
+import { Kernel } from "../networking/kernel/kernel";
+import { TUNNEL_PORT, tunnelInterface } from "../networking/tunnel";
+import { Activity } from "./activity";
+import { ConnectionObject } from "./connection";
+import type { GatewayFlags } from "./flags";
+import { type Gateway, gatewayObject, gatewayOf } from "./gateway";
+import { registerTunnelMetrics } from "./metrics";
+import { GatewayOverlay } from "./overlay-wish";
+import { PingLink } from "./ping-link";
+import { ServerEndpoint } from "./server-endpoint";
+import { Tunnel } from "./tunnel";
+import { TunnelInterface } from "./tunnel-interface";
+
+/** A peer that is silent for this long may have lost its session; WireGuard itself would wait three times as long. */
+const SILENT_MS = 5_000;
+/** A server that never answered at an address may answer at another. */
+const NEXT_ADDRESS_MS = 15_000;
+
+/**
+ * Starts a gateway: the tunnel to one peer, and the routes, the firewall and the overlay that bring packets to it and from it (networking
+ * reference 10).
+ */
+export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags): Promise<void> {
+  const fault = flags.disableKernelVersionCheck ? undefined : kernelFault(flags.minimumKernelVersion);
+  if (fault !== undefined) throw new Error(fault);
+  runtime.health.addReadiness("forwarding", () => forwardingFault());
+
+  const gateway = gatewayOf(flags);
+  const listenPort = portOf("listen-ports", flags.listenPorts);
+  const endpointPort = portOf("endpoint-ports", flags.endpointPorts);
+  const kernel = new Kernel(runtime.metrics);
+  const later: { onActivity: () => void } = { onActivity: () => undefined };
+  const activity = new Activity(runtime, gateway, flags, () => later.onActivity());
+  const agent: AgentContext = {
+    runtime,
+    kernel,
+    host: gateway.name,
+    reports: activity.isActive,
+    resyncMs: flags.resyncInterval,
+  };
+
+  const audience = { peer: gateway.peer, node: flags.nodeName };
+  const tables = runTablesPass(agent, {
+    firewalls: runtime.informers.informer(FirewallConfiguration, {
+      labelSelector: categorySelector.firewall("gateway"),
+    }),
+    isOurs: (object) => isFirewallOfGateway(object, audience),
+    alone: true,
+  });
+  const overlay = new GatewayOverlay(runtime.informers, gateway, {
+    node: flags.nodeName,
+    port: flags.genevePort,
+    arp: !flags.disableArp,
+  });
+  const link = new TunnelInterface(
+    kernel,
+    {
+      name: tunnelInterface(),
+      mtu: flags.mtu,
+      address: `${gateway.address}/${gateway.addressLength}`,
+    },
+    flags.implementation,
+  );
+  const endpoint =
+    gateway.end === "server"
+      ? undefined
+      : new ServerEndpoint({
+          addresses: flags.endpointAddress,
+          port: endpointPort,
+          checkIntervalMs: flags.dnsCheckInterval,
+          clock: runtime.clock,
+          log: runtime.log,
+          signal: runtime.signal,
+          onChange: () => later.onActivity(),
+        });
+  const connection = new TunnelConnection(runtime, gateway, flags);
+  const tunnel = new Tunnel(agent, {
+    gateway,
+    link,
+    keysFolder: flags.keysDir,
+    listenPort,
+    ...(endpoint !== undefined && { endpoint }),
+    isActive: activity.isActive,
+    onConfigured: () => connection.configured(),
+  });
+  const routes = runRoutesPass(agent, {
+    routes: runtime.informers.informer(RouteConfiguration, {
+      labelSelector: categorySelector.route("gateway"),
+    }),
+    isOurs: (object) => isRouteOfGateway(object, audience),
+    overlay: () => overlay.wish(),
+    overlaySources: (key) => overlay.sources(key),
+    after: Promise.all([tables.first, tunnel.first]).then(() => undefined),
+  });
+  later.onActivity = () => {
+    tunnel.again();
+    tables.again();
+    routes.again();
+    if (!activity.isActive()) connection.standBy();
+  };
+  connection.watch(tunnel, endpoint);
+  runtime.health.addReadiness("tunnel", () =>
+    tunnel.missing?.reason === "TunnelNotMade" ? tunnel.missing.message : undefined,
+  );
+  registerTunnelMetrics(runtime.metrics, tunnel, connection.pings, {
+    peer: gateway.peer,
+    mtu: flags.mtu,
+    clock: runtime.clock,
+  });
+  if (flags.enableRouteMonitor) {
+    monitorLinksAndRoutes(agent, () => {
+      routes.again();
+      tunnel.again();
+    });
+  }
+  if (flags.enableNftMonitor) monitorTables(agent, () => tables.again());
+  await endpoint?.start();
+}
+
+/** Pings through the tunnel once it is configured, tells what comes of it, and helps where nothing does. */
+class TunnelConnection {
+  readonly pings: PingLink | undefined;
+  private readonly object: ConnectionObject | undefined;
+  private tunnel: Tunnel | undefined;
+  private endpoint: ServerEndpoint | undefined;
+  private told: string | undefined;
+  private helping = false;
+  private triedAt: number;
+
+  constructor(
+    private readonly runtime: RuntimeContext,
+    private readonly gateway: Gateway,
+    flags: GatewayFlags,
+  ) {
+    const { clock, log, signal } = runtime;
+    this.triedAt = clock.monotonic();
+    const global = { labels: flags.globalLabels, annotations: flags.globalAnnotations };
+    if (flags.enableConnectionController) {
+      this.object = new ConnectionObject(runtime, gateway, global, flags.pingUpdateStatusInterval);
+    }
+    if (flags.pingEnabled) {
+      this.pings = new PingLink({
+        peer: gateway.peer,
+        port: flags.pingPort,
+        intervalMs: flags.pingInterval,
+        lossThreshold: flags.pingLossThreshold,
+        address: gateway.address,
+        peerAddress: gateway.peerAddress,
+        clock,
+        log,
+        signal,
+        onObserved: () => this.observed(),
+      });
+    }
+  }
+
+  /** Looks after a tunnel: says which step is missing, as an event on the gateway, when that changes. */
+  watch(tunnel: Tunnel, endpoint: ServerEndpoint | undefined): void {
+    this.tunnel = tunnel;
+    this.endpoint = endpoint;
+    const { clock, signal } = this.runtime;
+    const look = () => {
+      if (signal.aborted) return;
+      this.tell();
+      clock.after(1_000, look);
+    };
+    clock.after(1_000, look);
+  }
+
+  async configured(): Promise<void> {
+    this.pings?.activate();
+    await this.object?.report(this.pings?.reachability);
+  }
+
+  standBy(): void {
+    this.pings?.deactivate();
+  }
+
+  private observed(): void {
+    if (this.pings === undefined || this.tunnel?.missing !== undefined) return;
+    this.object?.report(this.pings.reachability).catch((error: unknown) => {
+      this.runtime.log.warn("connection's state not written", { error });
+    });
+    if (this.gateway.end === "client" && this.pings.silenceMs > SILENT_MS && !this.helping) {
+      this.helping = true;
+      this.help()
+        .catch((error: unknown) => this.runtime.log.warn("tunnel not renewed", { error }))
+        .finally(() => (this.helping = false));
+    }
+  }
+
+  /**
+   * The server is silent. Where the session is from before, it may be with a pod that is gone: a new one is begun. Where there is none, the
+   * server may be at another of its addresses, or its name may have got another one.
+   */
+  private async help(): Promise<void> {
+    const { clock } = this.runtime;
+    const { tunnel, endpoint, pings } = this;
+    if (tunnel === undefined || pings === undefined) return;
+    const peer = (await tunnel.observe())?.peers[0];
+    if (peer === undefined) return;
+    const heard = pings.lastHeard;
+    if (peer.handshakeAt !== undefined && heard !== undefined && peer.handshakeAt * 1000 <= heard) {
+      this.runtime.log.info("the server is silent; beginning a new session");
+      await endpoint?.look();
+      await tunnel.beginAnew();
+      this.triedAt = clock.monotonic();
+    } else if (peer.handshakeAt === undefined && clock.monotonic() - this.triedAt > NEXT_ADDRESS_MS) {
+      this.triedAt = clock.monotonic();
+      await endpoint?.tryNext();
+    }
+  }
+
+  private tell(): void {
+    const missing = this.tunnel?.missing ?? this.silence();
+    if (missing === undefined) {
+      this.told = undefined;
+      return;
+    }
+    if (this.told === missing.reason) return;
+    this.told = missing.reason;
+    if (missing.reason === "StandsBy") return;
+    this.runtime.events.warning(gatewayObject(this.gateway), missing.reason, missing.message);
+  }
+
+  /** Everything is set, and yet nothing comes back. */
+  private silence(): { reason: string; message: string } | undefined {
+    if (this.pings?.reachability.state !== "lost") return undefined;
+    const { peer, end } = this.gateway;
+    return {
+      reason: "PeerSilent",
+      message:
+        end === "client"
+          ? `no answer from ${peer} through the tunnel; check that UDP reaches the server's endpoint, and that each side has the other's present public key`
+          : `nothing heard from ${peer} through the tunnel; check that its client runs, reaches this server's endpoint by UDP, and has its present public key`,
+    };
+  }
+}
+
+function portOf(flag: string, given: readonly string[]): number {
+  const [text = String(TUNNEL_PORT)] = given;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new UsageError(`--${flag} is "${text}"; write a port from 1 to 65535`);
+}

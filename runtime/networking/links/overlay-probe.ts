@@ -1,0 +1,21 @@
+import { OVERLAY_INTERFACE_PREFIX } from "../overlay";
+import type { Kernel } from "../kernel/kernel";
+import { isOverlay, type OverlayKind } from "./overlay-links";
+
+/** Never given to a tunnel. */
+const PROBE_ID = 2 ** 24 - 1;
+const PROBE = `${OVERLAY_INTERFACE_PREFIX}probe`;
+
+/** What this kernel has for the overlay: geneve, or else vxlan. Found by what is in use, else by trying. */
+export async function probeOverlay(kernel: Kernel): Promise<OverlayKind> {
+  const inUse = (await kernel.links()).filter((link) => isOverlay(link) && link.name !== PROBE);
+  // All have one kind, but vxlan may be in use for the sake of another node.
+  if (inUse.some(({ kind }) => kind === "geneve")) return "geneve";
+  // 192.0.2.0/24 is for documentation: nothing is ever sent there.
+  const refused = await kernel.applyBatch([
+    `link add name ${PROBE} type geneve id ${PROBE_ID} remote 192.0.2.1`,
+  ]);
+  if (refused.some(({ message }) => /Unknown device type|not supported/i.test(message))) return "vxlan";
+  await kernel.applyBatch([`link del dev ${PROBE}`]);
+  return "geneve";
+}
