@@ -21,11 +21,12 @@ export const controllerManager = defineComponent({
 
 /** With several replicas one works and the others stand by. */
 function elect(context: RuntimeContext, flags: ControllerManagerFlags): void {
-  const { client, clock, log, signal } = context;
+  const { client, clock, log, signal, metrics } = context;
   const election = new LeaderElection({
     client,
     clock,
     log,
+    metrics,
     lease: { name: lease, namespace: flags.liqoNamespace },
     identity: `${process.env.POD_NAME ?? hostname()}_${process.pid}`,
     onElected: (term) => {

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { ForeignCluster, Identity, ResourceSlice } from "../api";
+import { ForeignCluster, Identity, ResourceSlice, Tenant } from "../api";
 import { CertificateError, parseCertificate } from "../identity";
 import type { InformerSet } from "../kube";
 import { isCopy, isSource } from "../plan/replication";
@@ -14,6 +14,7 @@ export function registerPeeringMetrics(metrics: Registry, informers: InformerSet
   const foreignClusters = informers.informer(ForeignCluster);
   const identities = informers.informer(Identity);
   const slices = informers.informer(ResourceSlice);
+  const tenants = informers.informer(Tenant);
 
   new Gauge({
     name: "liqo_peer_role",
@@ -60,6 +61,30 @@ export function registerPeeringMetrics(metrics: Registry, informers: InformerSet
           { cluster_id: spec.clusterID ?? "", identity: metadata.name, type: spec.type ?? "" },
           expiry,
         );
+      }
+    },
+  });
+  new Gauge({
+    name: "liqo_issued_certificate_expiry_seconds",
+    help: "When a certificate that was issued to a consumer expires, seconds since 1970; slice is empty for its control plane's",
+    labelNames: ["cluster_id", "slice"],
+    registers,
+    collect() {
+      this.reset();
+      const issued = [
+        ...tenants.list().map(({ spec, status }) => ({ peer: spec.clusterID, slice: "", status })),
+        ...slices
+          .list()
+          .filter((slice) => isCopy(slice))
+          .map(({ metadata, spec, status }) => ({
+            peer: spec.consumerClusterID,
+            slice: metadata.name,
+            status,
+          })),
+      ];
+      for (const { peer, slice, status } of issued) {
+        const expiry = expirySeconds(status?.authParams?.signedCRT);
+        if (expiry !== undefined) this.set({ cluster_id: peer ?? "", slice }, expiry);
       }
     },
   });

@@ -1,5 +1,7 @@
 import type { Readable } from "node:stream";
 
+import type { Registry } from "prom-client";
+
 import type { ResponseHeaders } from "./exchange";
 
 export interface ClientOptions {
@@ -14,6 +16,8 @@ export interface ClientOptions {
   heartbeatMs?: number;
   /** `User-Agent`, which audit logs and priority levels show. Default: `pulumi-liqo`. */
   userAgent?: string;
+  /** Where requests are counted. */
+  metrics?: Registry;
 }
 
 export interface ListOptions {

@@ -46,7 +46,7 @@ export function createContext(options: ContextOptions): RuntimeContext {
   const { component, signal, clock = systemClock } = options;
   const log = options.log ?? createLogger({ level: options.logLevel, fields: { component } });
   const metrics = options.metrics ?? createRegistry();
-  const client = connect(options.kubeconfig, { userAgent: `liqo-${component}` });
+  const client = connect(options.kubeconfig, { userAgent: `liqo-${component}`, metrics });
   const informers = new InformerSet(client, { log, clock, metrics });
   const health = new Health();
   health.addReadiness("caches", () => {

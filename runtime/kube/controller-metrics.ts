@@ -1,96 +1,178 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-const RESULTS = ["success", "requeue", "error", "terminal"] as const;
-export type ReconcileResult = (typeof RESULTS)[number];
+/** How a reconcile ended, in the field's words. `terminal` is counted as an error, and by itself. */
+export type ReconcileResult = "success" | "requeue_after" | "error" | "terminal";
+
+const RESULTS = ["success", "requeue", "requeue_after", "error"] as const;
+const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60];
+
+/** What is read of a controller when somebody asks for the metrics. */
+export interface ControllerState {
+  depth(): number;
+  active(): number;
+  readonly workers: number;
+}
 
 /**
- * What is counted of each controller; all of it stands at zero from the start. Controllers of one name, such as one for each peer, are counted
- * together.
+ * What is counted of each controller, under the names that dashboards of controllers know (control plane reference 18); all of it stands at zero
+ * from the start. Controllers of one name, such as one for each peer, are counted together.
  */
 export class ControllerMetrics {
-  private readonly runs: Counter;
-  private readonly seconds: Histogram;
-  private readonly depths: Depths;
+  private readonly shared: SharedMetrics;
 
   constructor(
     metrics: Registry,
     private readonly controller: string,
-    private readonly depth: () => number,
+    private readonly state: ControllerState,
   ) {
-    this.runs = once(
-      metrics,
-      "liqo_reconcile_total",
-      (name) =>
-        new Counter({
-          name,
-          help: "Reconciles, by controller and result",
-          labelNames: ["controller", "result"],
-          registers: [metrics],
-        }),
-    );
-    this.seconds = once(
-      metrics,
-      "liqo_reconcile_duration_seconds",
-      (name) =>
-        new Histogram({
-          name,
-          help: "How long reconciles took",
-          labelNames: ["controller"],
-          buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60],
-          registers: [metrics],
-        }),
-    );
-    this.depths = depths(metrics);
-    const namesakes = this.depths.get(controller);
-    if (namesakes !== undefined) {
-      namesakes.add(depth);
-      return;
-    }
-    this.depths.set(controller, new Set([depth]));
-    for (const result of RESULTS) this.runs.inc({ controller, result }, 0);
-    this.seconds.zero({ controller });
+    this.shared = sharedMetrics(metrics);
+    this.shared.begin(controller, state);
   }
 
   /** The controller has stopped: what waits in its queue is nobody's any more. */
   end(): void {
-    this.depths.get(this.controller)?.delete(this.depth);
+    this.shared.states.get(this.controller)?.delete(this.state);
   }
 
   record(result: ReconcileResult, ms: number): void {
-    this.runs.inc({ controller: this.controller, result });
-    this.seconds.observe({ controller: this.controller }, ms / 1000);
+    const { controller } = this;
+    const failed = result === "error" || result === "terminal";
+    this.shared.runs.inc({ controller, result: failed ? "error" : result });
+    if (failed) this.shared.errors.inc({ controller });
+    if (result === "terminal") this.shared.terminalErrors.inc({ controller });
+    this.shared.seconds.observe({ controller }, ms / 1000);
+    this.shared.workSeconds.observe({ name: controller }, ms / 1000);
+  }
+
+  added(): void {
+    this.shared.adds.inc({ name: this.controller });
+  }
+
+  retried(): void {
+    this.shared.retries.inc({ name: this.controller });
+  }
+
+  /** A key waited this long for its turn. */
+  waited(ms: number): void {
+    this.shared.queueSeconds.observe({ name: this.controller }, ms / 1000);
   }
 }
 
-/** By the name of controllers. */
-type Depths = Map<string, Set<() => number>>;
+/** The metrics of all controllers of a registry. */
+class SharedMetrics {
+  readonly states = new Map<string, Set<ControllerState>>();
+  readonly runs: Counter;
+  readonly errors: Counter;
+  readonly terminalErrors: Counter;
+  readonly seconds: Histogram;
+  readonly adds: Counter;
+  readonly retries: Counter;
+  readonly queueSeconds: Histogram;
+  readonly workSeconds: Histogram;
 
-const depthsOf = new WeakMap<Registry, Depths>();
+  constructor(metrics: Registry) {
+    const registers = [metrics];
+    const counter = (name: string, help: string, ...labelNames: string[]) =>
+      new Counter({ name, help, labelNames, registers });
+    const histogram = (name: string, help: string, label: string) =>
+      new Histogram({ name, help, labelNames: [label], buckets: SECONDS, registers });
+    this.runs = counter(
+      "controller_runtime_reconcile_total",
+      "Reconciles, by controller and result (success, requeue, requeue_after, error)",
+      "controller",
+      "result",
+    );
+    this.errors = counter(
+      "controller_runtime_reconcile_errors_total",
+      "Reconciles that failed, by controller",
+      "controller",
+    );
+    this.terminalErrors = counter(
+      "controller_runtime_terminal_reconcile_errors_total",
+      "Reconciles that failed for good: only a human's change helps",
+      "controller",
+    );
+    this.seconds = histogram(
+      "controller_runtime_reconcile_time_seconds",
+      "How long reconciles took, by controller",
+      "controller",
+    );
+    this.adds = counter("workqueue_adds_total", "Keys that were put into the queue, by controller", "name");
+    this.retries = counter(
+      "workqueue_retries_total",
+      "Keys that were put into the queue again after a failure, by controller",
+      "name",
+    );
+    this.queueSeconds = histogram(
+      "workqueue_queue_duration_seconds",
+      "How long keys waited for their turn, by controller",
+      "name",
+    );
+    this.workSeconds = histogram(
+      "workqueue_work_duration_seconds",
+      "How long keys were worked on, by controller",
+      "name",
+    );
+    this.sum(metrics, "workqueue_depth", "Keys that wait, by controller", "name", (state) => state.depth());
+    this.sum(
+      metrics,
+      "controller_runtime_active_workers",
+      "Reconciles under way, by controller",
+      "controller",
+      (state) => state.active(),
+    );
+    this.sum(
+      metrics,
+      "controller_runtime_max_concurrent_reconciles",
+      "Reconciles that may be under way at a time, by controller",
+      "controller",
+      (state) => state.workers,
+    );
+  }
 
-/** Depths are read when somebody asks for the metrics. */
-function depths(metrics: Registry): Depths {
-  let known = depthsOf.get(metrics);
-  if (known !== undefined) return known;
-  const all: Depths = new Map();
-  known = all;
-  depthsOf.set(metrics, all);
-  new Gauge({
-    name: "liqo_queue_depth",
-    help: "Keys that wait to be reconciled",
-    labelNames: ["controller"],
-    registers: [metrics],
-    collect() {
-      for (const [controller, namesakes] of all) {
-        let sum = 0;
-        for (const depth of namesakes) sum += depth();
-        this.set({ controller }, sum);
-      }
-    },
-  });
-  return known;
+  begin(controller: string, state: ControllerState): void {
+    const namesakes = this.states.get(controller);
+    if (namesakes !== undefined) {
+      namesakes.add(state);
+      return;
+    }
+    this.states.set(controller, new Set([state]));
+    for (const result of RESULTS) this.runs.inc({ controller, result }, 0);
+    for (const errors of [this.errors, this.terminalErrors]) errors.inc({ controller }, 0);
+    for (const count of [this.adds, this.retries]) count.inc({ name: controller }, 0);
+    this.seconds.zero({ controller });
+    for (const time of [this.queueSeconds, this.workSeconds]) time.zero({ name: controller });
+  }
+
+  /** A gauge over the controllers of each name, read when somebody asks for it. */
+  private sum(
+    metrics: Registry,
+    name: string,
+    help: string,
+    label: string,
+    read: (state: ControllerState) => number,
+  ): void {
+    const { states } = this;
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [metrics],
+      collect() {
+        for (const [controller, namesakes] of states) {
+          let sum = 0;
+          for (const state of namesakes) sum += read(state);
+          this.set({ [label]: controller }, sum);
+        }
+      },
+    });
+  }
 }
 
-function once<M extends Counter | Histogram>(metrics: Registry, name: string, make: (name: string) => M): M {
-  // The name decides the type of what is registered under it.
-  return (metrics.getSingleMetric(name) as M | undefined) ?? make(name);
+const sharedOf = new WeakMap<Registry, SharedMetrics>();
+
+function sharedMetrics(metrics: Registry): SharedMetrics {
+  const known = sharedOf.get(metrics) ?? new SharedMetrics(metrics);
+  sharedOf.set(metrics, known);
+  return known;
 }

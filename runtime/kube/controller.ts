@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 import type { Registry } from "prom-client";
 
 import type { KubeObject } from "../api/meta";
@@ -7,6 +9,7 @@ import { ControllerMetrics, type ReconcileResult } from "./controller-metrics";
 import type { EventRecorder } from "./events";
 import type { Logger } from "./log";
 import { Queue } from "./queue";
+import { inReconcileScope } from "./reconcile-scope";
 import type { Source } from "./source";
 import { Terminal } from "./terminal";
 
@@ -15,7 +18,7 @@ export type Outcome = void | { requeueAfterMs: number };
 
 /** What one reconcile is given. */
 export interface ReconcileRun {
-  /** Carries the controller, the key and an id of this run in every line. */
+  /** As every log within a reconcile, it carries the controller, the key and the reconcile's id in each line. */
   readonly log: Logger;
   /** Aborted when the controller stops. */
   readonly signal: AbortSignal;
@@ -63,6 +66,8 @@ export function runController(spec: ControllerSpec, context: ControllerContext):
   return new RunningController(spec, context);
 }
 
+/** Of this process; a number a reconcile follows. */
+const prefix = randomBytes(4).toString("hex");
 let runs = 0;
 
 class RunningController implements Controller {
@@ -70,7 +75,6 @@ class RunningController implements Controller {
   private readonly queue: Queue;
   private readonly metrics: ControllerMetrics;
   private readonly stopping = new AbortController();
-  private readonly log: Logger;
   private readonly endSources: (() => void)[];
   private readonly running = new Set<Promise<void>>();
   private readonly workers: number;
@@ -82,9 +86,12 @@ class RunningController implements Controller {
     private readonly context: ControllerContext,
   ) {
     this.workers = spec.workers ?? 10;
-    this.log = context.log.child({ controller: spec.name });
-    this.queue = new Queue({ clock: context.clock });
-    this.metrics = new ControllerMetrics(context.metrics, spec.name, () => this.queue.depth);
+    this.metrics = new ControllerMetrics(context.metrics, spec.name, {
+      depth: () => this.queue.depth,
+      active: () => this.active,
+      workers: this.workers,
+    });
+    this.queue = new Queue({ clock: context.clock, observer: this.metrics });
     this.endSources = spec.sources.map((source) => source.start((key) => this.queue.add(key)));
     context.signal.addEventListener("abort", this.onAbort, { once: true });
     if (context.signal.aborted) this.onAbort();
@@ -128,7 +135,10 @@ class RunningController implements Controller {
       },
       (error: unknown) => {
         if (!this.stopping.signal.aborted)
-          this.log.error("a source of the controller never synced", { error });
+          this.context.log.error("a source of the controller never synced", {
+            controller: this.spec.name,
+            error,
+          });
       },
     );
   }
@@ -162,14 +172,25 @@ class RunningController implements Controller {
   }
 
   private async work(key: string): Promise<void> {
+    const { clock, log } = this.context;
+    const run: ReconcileRun = {
+      log,
+      clock,
+      signal: this.stopping.signal,
+      failures: this.queue.failuresOf(key),
+    };
+    const scope = { controller: this.spec.name, key, reconcileID: `${prefix}-${(runs += 1)}` };
+    await inReconcileScope(scope, () => this.reconcile(key, run));
+  }
+
+  private async reconcile(key: string, run: ReconcileRun): Promise<void> {
     const begin = this.context.clock.monotonic();
-    const run = new Run(this.log, key, this.stopping.signal, this.context.clock, this.queue.failuresOf(key));
     let result: ReconcileResult;
     try {
       const outcome = await this.spec.reconcile(key, run);
       this.queue.forget(key);
       if (outcome !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs);
-      result = outcome === undefined ? "success" : "requeue";
+      result = outcome === undefined ? "success" : "requeue_after";
     } catch (error) {
       if (this.stopping.signal.aborted) return;
       result = this.failed(key, run, error);
@@ -191,24 +212,5 @@ class RunningController implements Controller {
       run.log.debug("reconcile met a newer object", { error, retryInMs });
     else run.log.warn("reconcile failed", { error, retryInMs });
     return "error";
-  }
-}
-
-class Run implements ReconcileRun {
-  private logger: Logger | undefined;
-  private readonly id = (runs += 1);
-
-  constructor(
-    private readonly parent: Logger,
-    private readonly key: string,
-    readonly signal: AbortSignal,
-    readonly clock: Clock,
-    readonly failures: number,
-  ) {}
-
-  /** Made when the first line is written: most runs write none. */
-  get log(): Logger {
-    this.logger ??= this.parent.child({ key: this.key, run: this.id });
-    return this.logger;
   }
 }

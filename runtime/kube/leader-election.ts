@@ -1,3 +1,5 @@
+import { Gauge, type Registry } from "prom-client";
+
 import { Lease } from "../api/kubernetes";
 import type { ObjectRef } from "../api/meta";
 import { isConflict } from "./api-error";
@@ -23,6 +25,8 @@ export interface LeaderElectionOptions {
   /** Between renewals that succeed. Leave time for retries before the deadline. Default: `retryMs`. */
   renewMs?: number;
   labels?: Record<string, string>;
+  /** Where it stands as a metric whether this candidate leads. */
+  metrics?: Registry;
   clock?: Clock;
   log?: Logger;
 }
@@ -34,7 +38,7 @@ export interface LeaderElectionOptions {
  * The leader stops before others may start.
  */
 export class LeaderElection {
-  private readonly options: Required<Omit<LeaderElectionOptions, "onLost" | "labels">> &
+  private readonly options: Required<Omit<LeaderElectionOptions, "onLost" | "labels" | "metrics">> &
     LeaderElectionOptions;
   private lease: Lease | undefined;
   /** What others' lease looked like last, and since when on our clock. */
@@ -63,6 +67,7 @@ export class LeaderElection {
           `(${this.options.retryMs}, ${this.options.renewMs}, ${this.options.renewDeadlineMs}, ${leaseDurationMs})`,
       );
     }
+    this.tellStatus(0);
   }
 
   /** Judged by the time since the last renewal, so that it is right even right after the process was held up. */
@@ -110,6 +115,7 @@ export class LeaderElection {
     this.renewedAt = begin;
     if (this.term !== undefined) return;
     this.term = new AbortController();
+    this.tellStatus(1);
     this.options.log.info("elected leader", this.fields());
     this.options.onElected(this.term.signal);
   }
@@ -118,6 +124,7 @@ export class LeaderElection {
     const { term } = this;
     this.term = undefined;
     this.renewedAt = undefined;
+    this.tellStatus(0);
     this.options.log.warn("no longer leader", { ...this.fields(), holder: this.holder });
     term?.abort();
     this.options.onLost?.();
@@ -190,8 +197,14 @@ export class LeaderElection {
     };
   }
 
+  private tellStatus(status: 0 | 1): void {
+    const { metrics, lease } = this.options;
+    if (metrics !== undefined) masterStatus(metrics).set({ name: lease.name }, status);
+  }
+
   private async release(): Promise<void> {
     const { term, lease } = this;
+    this.tellStatus(0);
     this.term = undefined;
     this.renewedAt = undefined;
     term?.abort();
@@ -214,4 +227,16 @@ export class LeaderElection {
     const { lease, identity } = this.options;
     return { lease: `${lease.namespace}/${lease.name}`, identity };
   }
+}
+
+function masterStatus(metrics: Registry): Gauge {
+  const name = "leader_election_master_status";
+  const known = metrics.getSingleMetric(name);
+  if (known instanceof Gauge) return known;
+  return new Gauge({
+    name,
+    help: "1 where this process holds the lease of that name, 0 where it stands by",
+    labelNames: ["name"],
+    registers: [metrics],
+  });
 }

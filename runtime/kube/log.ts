@@ -1,3 +1,4 @@
+import { reconcileScope } from "./reconcile-scope";
 import { pino, type DestinationStream, type Logger as PinoLogger } from "pino";
 
 export type Fields = Record<string, unknown>;
@@ -45,7 +46,7 @@ const SECRET_FIELDS = [
   "token",
 ];
 
-/** A logger that writes one JSON object a line. */
+/** A logger that writes one JSON object a line; within a reconcile with its controller, key and id. */
 export function createLogger(options: LogOptions = {}): Logger {
   const quoted = SECRET_FIELDS.map((field) => `["${field}"]`);
   const settings = {
@@ -56,6 +57,7 @@ export function createLogger(options: LogOptions = {}): Logger {
     redact: { paths: quoted.flatMap((path) => [path, `*${path}`, `*.*${path}`]), censor: "…" },
     serializers: { error: describeError },
     messageKey: "message",
+    mixin: () => ({ ...reconcileScope() }),
   };
   return new PinoAdapter(
     options.destination === undefined ? pino(settings) : pino(settings, options.destination),

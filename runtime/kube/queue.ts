@@ -9,6 +9,15 @@ export interface QueueOptions {
   maxRetryMs?: number;
   /** For tests. Default: `Math.random`. */
   random?: () => number;
+  /** Told of what passes through. */
+  observer?: QueueObserver;
+}
+
+export interface QueueObserver {
+  added(): void;
+  retried(): void;
+  /** A key waited this many milliseconds for its turn. */
+  waited(ms: number): void;
 }
 
 /**
@@ -21,7 +30,8 @@ export interface QueueOptions {
 export class Queue {
   private waiting: string[] = [];
   private head = 0;
-  private readonly queued = new Set<string>();
+  /** Since when, on the monotonic clock. */
+  private readonly queued = new Map<string, number>();
   private readonly working = new Set<string>();
   /** Added while being worked on. */
   private readonly dirty = new Set<string>();
@@ -50,8 +60,10 @@ export class Queue {
       this.dirty.add(key);
       return;
     }
-    this.queued.add(key);
+    const { clock, observer } = this.options;
+    this.queued.set(key, clock.monotonic());
     this.waiting.push(key);
+    observer?.added();
     this.onReady();
   }
 
@@ -73,7 +85,8 @@ export class Queue {
   retry(key: string): number {
     const failures = (this.failures.get(key) ?? 0) + 1;
     this.failures.set(key, failures);
-    const { firstRetryMs = 5, maxRetryMs = 60_000, random } = this.options;
+    const { firstRetryMs = 5, maxRetryMs = 60_000, random, observer } = this.options;
+    observer?.retried();
     const delay = backoffMs(failures, { firstMs: firstRetryMs, maxMs: maxRetryMs, random });
     this.addAfter(key, delay);
     return delay;
@@ -98,6 +111,8 @@ export class Queue {
       this.waiting = this.waiting.slice(this.head);
       this.head = 0;
     }
+    const { clock, observer } = this.options;
+    observer?.waited(clock.monotonic() - (this.queued.get(key) ?? 0));
     this.queued.delete(key);
     this.working.add(key);
     this.delayed.get(key)?.timer.cancel();

@@ -2,6 +2,7 @@ import type { CallOptions, ClientOptions, RawRequest, StreamedResponse } from ".
 import { ConnectionError } from "./dial";
 import type { Exchange, ResponseHandler, ResponseHeaders, WireRequest } from "./exchange";
 import type { Connection } from "./kubeconfig";
+import { requestCounter } from "./request-metrics";
 import { streamed } from "./streamed";
 import { Transport } from "./transport";
 import { type Answer, isConnectionLoss, pathOnly, unary } from "./unary";
@@ -15,12 +16,14 @@ export class Requester {
   private transport: Transport;
   /** Replaced, but with watches still open. */
   private readonly draining = new Set<Transport>();
+  private readonly count: (method: string, code: number | "<error>") => void;
 
   constructor(
     connection: Connection,
     private readonly options: ClientOptions,
   ) {
     this.transport = this.connect(connection);
+    this.count = requestCounter(options.metrics, connection.server.host);
   }
 
   get connection(): Connection {
@@ -57,6 +60,7 @@ export class Requester {
         const authorized = await this.authorize(transport, request);
         const deadlineMs = Math.max(1, end - performance.now());
         const answer = await unary(transport, authorized, { deadlineMs, allowedMs, signal: call.signal });
+        this.count(request.method, answer.status);
         if (answer.status === 401) {
           transport.credentials.forget();
           const next = await transport.credentials.authorization();
@@ -71,6 +75,7 @@ export class Requester {
       } catch (error) {
         // The credentials were replaced before the request left.
         if (transport !== this.transport && error instanceof ConnectionError && error.unprocessed) continue;
+        this.count(request.method, "<error>");
         if (!mayRepeat || !isConnectionLoss(error) || performance.now() > end) throw error;
         mayRepeat = false;
       }
@@ -82,7 +87,9 @@ export class Requester {
     const { method = "GET", path, headers = {}, body, signal, deadlineMs } = request;
     const { transport } = this;
     const authorized = await this.authorize(transport, { method, path, headers, body, longLived: true });
-    return await streamed(transport, authorized, deadlineMs ?? this.deadlineMs, signal);
+    const answer = await streamed(transport, authorized, deadlineMs ?? this.deadlineMs, signal);
+    this.count(method, answer.status);
+    return answer;
   }
 
   async upgrade(request: UpgradeRequest): Promise<Upgraded> {
@@ -95,7 +102,15 @@ export class Requester {
   async open(path: string, handler: ResponseHandler): Promise<Exchange> {
     const { transport } = this;
     const request = await this.authorize(transport, { method: "GET", path, headers: {}, longLived: true });
-    return transport.send(request, handler);
+    return transport.send(request, {
+      onHead: (status, headers) => {
+        this.count("GET", status);
+        handler.onHead(status, headers);
+      },
+      onData: (chunk) => handler.onData(chunk),
+      onEnd: () => handler.onEnd(),
+      onError: (error) => handler.onError(error),
+    });
   }
 
   private connect(connection: Connection): Transport {

@@ -25,8 +25,10 @@ import {
 import { isSource } from "../plan/replication";
 import { chooseIdentity } from "./choose-identity";
 import type { Replicable } from "./copy";
-import { PeerReplicator, releaseSource } from "./peer-replicator";
+import { PeerReplicator } from "./peer-replicator";
 import { replicatedKinds } from "./replicated-kinds";
+import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
+import { releaseSource } from "./source-finalizer";
 
 export interface ReplicationOptions {
   /** This cluster's ID. */
@@ -57,12 +59,14 @@ class Replication {
   private readonly foreignClusters: Informer<ForeignCluster>;
   private readonly sources: ReadonlyMap<string, Informer<Replicable>>;
   private readonly running = new Map<string, Running>();
+  private readonly metrics: ReplicationMetrics;
 
   constructor(
     private readonly runtime: RuntimeContext,
     private readonly options: ReplicationOptions,
   ) {
-    const { informers } = runtime;
+    const { informers, metrics, clock } = runtime;
+    this.metrics = replicationMetrics(metrics, () => clock.monotonic());
     // Shared with the other controllers; the index holds the control planes' alone.
     this.secrets = informers.informer(Secret, { labelSelector: Label.remoteClusterID });
     this.secrets.addIndex(peer, controlPlanesPeer);
@@ -154,6 +158,7 @@ class Replication {
         selfContained: true,
         source: `Secret "${secret.metadata.namespace}/${secret.metadata.name}"`,
         userAgent: `liqo-crd-replicator/${this.options.clusterId}`,
+        metrics: this.runtime.metrics,
       });
     } catch (error) {
       if (!(error instanceof KubeconfigError)) throw error;
@@ -171,6 +176,7 @@ class Replication {
         sources: this.sources,
         isDead: () => this.isDead(clusterId),
         onPresenceChange: () => controller.enqueue(clusterId),
+        lag: this.metrics.ofPeer(clusterId),
       },
       this.runtime,
     );

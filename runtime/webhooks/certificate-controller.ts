@@ -16,7 +16,7 @@ import {
   type RuntimeContext,
   watches,
 } from "../kube";
-import { WEBHOOK_CONFIGURATION } from "../plan/webhooks";
+import { leaderServiceName, WEBHOOK_CONFIGURATION } from "../plan/webhooks";
 import { trustPatch, type TrustingConfiguration } from "./ca-bundle";
 import { type CertificateData, decideCertificates, type ServingCertificates } from "./certificates";
 
@@ -94,10 +94,12 @@ class CertificateKeeper {
   ) {
     const { serviceName: service, namespace, baseUrl } = options;
     this.names = [
-      service,
-      `${service}.${namespace}`,
-      `${service}.${namespace}.svc`,
-      `${service}.${namespace}.svc.cluster.local`,
+      ...[service, leaderServiceName(service)].flatMap((name) => [
+        name,
+        `${name}.${namespace}`,
+        `${name}.${namespace}.svc`,
+        `${name}.${namespace}.svc.cluster.local`,
+      ]),
       ...(baseUrl === undefined ? [] : [new URL(baseUrl).hostname]),
     ];
   }

@@ -1,12 +1,15 @@
+import { hostname } from "node:os";
+
 import { z } from "zod";
 
-import { Label, LabelValue, Name, type ObjectRef, Pod } from "../api";
+import { Name, type ObjectRef } from "../api";
 import { type Component, defineComponent } from "../component/component";
 import { boolean, ignored, integer, list, parsed, required, text } from "../component/flags";
-import { LeaderElection, type RuntimeContext } from "../kube";
+import type { RuntimeContext } from "../kube";
 import { DeploymentName, Port, WEBHOOK_SECRET } from "../plan/deployments";
 import { certificateController } from "./certificate-controller";
 import type { ServingCertificates } from "./certificates";
+import { ElectedLeadership, LeaderMark, type Leadership, soleLeader } from "./leadership";
 import { admissionRoutes } from "./routes";
 import { AdmissionServer } from "./server";
 import { webhookMetrics } from "./webhook-metrics";
@@ -40,6 +43,7 @@ export const webhook: Component<typeof flags> = defineComponent({
   start: (context, given) => {
     const { log, signal, health, metrics } = context;
     const routes = admissionRoutes(context, {
+      leadership: leadershipOf(context, given),
       clusterID: given.clusterId,
       liqoNamespace: given.liqoNamespace,
       podCidrs: given.podcidr,
@@ -74,30 +78,27 @@ export const webhook: Component<typeof flags> = defineComponent({
       onCertificates: serve,
     });
     signal.addEventListener("abort", () => void server?.stop(), { once: true });
-    if (given.enableLeaderElection) elect(context, given);
     return Promise.resolve();
   },
 });
 
-/** Of several replicas the Service leads to the one that leads, since what is booked for a moment is known to that one alone. */
-function elect({ client, clock, log, signal }: RuntimeContext, { liqoNamespace }: Flags): void {
-  const pod = process.env.POD_NAME ?? "";
-  const mark = (value: string | null) => {
-    const body = { metadata: { labels: { [Label.leader]: value } } };
-    client
-      .patch(Pod, { name: pod, namespace: liqoNamespace }, body, { type: "merge" })
-      .catch((error: unknown) => log.warn("leader's pod not labelled", { pod, error }));
-  };
-  const election = new LeaderElection({
-    client,
-    clock,
-    log,
+/** The leader's Service finds a single replica by the same mark as the leader of several. */
+function leadershipOf(context: RuntimeContext, { enableLeaderElection, liqoNamespace }: Flags): Leadership {
+  const { signal } = context;
+  const elected = {
+    ...context,
     lease: { name: LEASE, namespace: liqoNamespace },
-    identity: pod,
-    onElected: () => mark(LabelValue.true),
-    onLost: () => mark(null),
-  });
-  void election.run(signal);
+    pod: process.env.POD_NAME ?? hostname(),
+  };
+  if (enableLeaderElection) {
+    const leadership = new ElectedLeadership(elected);
+    context.endings.add(leadership.run(signal));
+    return leadership;
+  }
+  const mark = new LeaderMark(elected);
+  mark.set(true);
+  void mark.run(signal);
+  return soleLeader;
 }
 
 function readRef(given: string): Required<ObjectRef> {

@@ -15,6 +15,7 @@ import {
 import type { Clock, InformerSet, KubeClient } from "../kube";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateNamespaceOffloading } from "./namespace-offloading";
+import { type Leadership, soleLeader } from "./leadership";
 import { podWebhook } from "./pod";
 import { QuotaAccounting } from "./quota-accounting";
 import { QuotaLedger } from "./quota-ledger";
@@ -34,6 +35,8 @@ export interface AdmissionOptions {
   /** Options of virtual nodes that name none. */
   vkOptionsTemplate: Required<ObjectRef>;
   enforceResources: boolean;
+  /** Who books quotas. Default: this process, alone. */
+  leadership?: Leadership;
 }
 
 export interface AdmissionContext {
@@ -84,6 +87,7 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
       enforce: options.enforceResources,
       ledger,
       ready: () => accounting.ready,
+      leadership: options.leadership ?? soleLeader,
       quotaOf: (creator) => accounting.quotaOf(creator),
       namespaceLabels: async (name) =>
         remoteNamespaces.get(name)?.metadata.labels ?? (await namespaceLabels(client, name)),

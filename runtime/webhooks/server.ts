@@ -108,6 +108,8 @@ export class AdmissionServer {
     const body = reviewResponse(review, verdict);
     response.writeHead(200, {
       "content-type": "application/json",
+      // API servers keep their connections: only over a new one does the Service lead them to another replica.
+      ...(!verdict.allowed && verdict.code === 503 ? { connection: "close" } : {}),
       "content-length": Buffer.byteLength(body),
     });
     await new Promise<void>((resolve) => {

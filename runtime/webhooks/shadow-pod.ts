@@ -1,6 +1,7 @@
 import { Label } from "../api";
 import { creatorUserLabel } from "../plan/creator-user";
 import { type AdmissionRequest, ALLOWED, denied, errored, type Verdict } from "./admission-review";
+import type { Leadership } from "./leadership";
 import { type PodDemand, podDemand, UnreadableDemand } from "./pod-demand";
 import type { QuotaLedger } from "./quota-ledger";
 import { type QuotaLimits, quotaViolation } from "./quota-rules";
@@ -13,6 +14,8 @@ export interface ShadowPodWebhookOptions {
   ledger: QuotaLedger;
   /** Whether the ledger has seen everything that is stored. */
   ready: () => boolean;
+  /** Whether this process may book: of several, one does. */
+  leadership: Leadership;
   /** The quota of a user, by its creator label. */
   quotaOf: (creator: string) => QuotaLimits | undefined;
   /** Labels of a namespace; undefined when there is none. */
@@ -67,6 +70,9 @@ async function validateCreation(
       stored.released ? "ShadowPod still exists in the system" : `ShadowPod ${name} is already running`,
     );
   }
+  const refusal = await options.leadership.refusal();
+  // Not final: API servers that try again reach the leader.
+  if (refusal !== undefined) return errored(503, refusal);
   return charge(request, key, creator, demand, options);
 }
 

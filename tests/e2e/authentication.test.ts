@@ -196,6 +196,17 @@ describe("authentication, of rome at milan", function () {
         [];
       const { context } = await kubeconfigOf("kubeconfig-controlplane-milan");
       assert.equal(Number(expiry) * 1000, parseCertificate(context.certificate ?? "").notAfter.getTime());
+      const issued = createRegistry();
+      const atMilan = new InformerSet(milan.admin);
+      registerPeeringMetrics(issued, atMilan);
+      await atMilan.whenSynced();
+      const told = await issued.metrics();
+      await atMilan.stop();
+      assert.ok(
+        told.includes(`liqo_issued_certificate_expiry_seconds{cluster_id="rome",slice=""} ${expiry}\n`),
+      );
+      assert.match(told, /^liqo_issued_certificate_expiry_seconds\{cluster_id="rome",slice="pool"\} \d+$/m);
+      assert.equal(await rome.metric('liqo_replication_pending{cluster_id="milan"}'), 0);
     });
 
     it("writes nothing when nothing changes, over a restart of both controller managers", async () => {

@@ -12,6 +12,7 @@ import {
   Secret,
 } from "../../runtime/api";
 import type { PeeringSides } from "../../runtime/plan/peering";
+import { isForbidden, KubeClient } from "../../runtime/kube";
 import { eventAbout } from "../support/events";
 import { ManagedCluster } from "../support/managed-cluster";
 import { PeeringSteps } from "../support/peering-steps";
@@ -288,11 +289,20 @@ describe("replication, from rome to milan", function () {
       console.log(`      caught up after ${Math.round(performance.now() - begin)} ms`);
     });
 
+    /** The API server grants for a moment more what is no longer bound. */
+    async function untilForbidden(): Promise<void> {
+      const client = KubeClient.fromKubeconfig(await controlPlane("milan").kubeconfigFor({ name: user }));
+      const ask = () => client.list(ResourceSlice, { namespace: "guests-from-rome" });
+      await until("nothing is granted", () => ask().then(() => false, isForbidden));
+      client.close();
+    }
+
     it("comes back by itself after the peer forbade everything", async () => {
       const ref = { name: "liqo-binding-liqo-remote-controlplane", namespace: "guests-from-rome" };
       await steps.slice();
       await copied("pool");
       await milan.admin.delete(RoleBinding, ref);
+      await untilForbidden();
       await steps.slice("later");
       const about = { kind: "ResourceSlice", ...atRome("later") };
       await eventAbout(rome.admin, about, "ReplicationForbidden");
@@ -415,12 +425,27 @@ describe("replication, from rome to milan", function () {
       const took = performance.now() - begin;
       console.log(`      copied in ${Math.round(took)} ms while another peer hangs`);
       assert.ok(took < 2_000, `copied in ${took} ms`);
+      await until("what waits is counted", async () => {
+        const pending = await rome.metric('liqo_replication_pending{cluster_id="turin"}');
+        const lag = (await rome.metric('liqo_replication_lag_seconds{cluster_id="turin"}')) ?? 0;
+        return pending === 5 && lag > 0;
+      });
+      await until("nothing waits for the other", async () => {
+        return (await rome.metric('liqo_replication_lag_seconds{cluster_id="milan"}')) === 0;
+      });
       turinProxy.thaw();
       turinProxy.cut();
       await until("the other catches up", async () => {
         const copies = await milan.admin.list(ResourceSlice, { namespace: "turin-guests" });
         return copies.length === 6;
       });
+      await until("nothing waits any more", async () => {
+        const pending = await rome.metric('liqo_replication_pending{cluster_id="turin"}');
+        const lag = await rome.metric('liqo_replication_lag_seconds{cluster_id="turin"}');
+        return pending === 0 && lag === 0;
+      });
+      const created = 'liqo_replication_writes_total{cluster_id="turin",kind="ResourceSlice",write="create"}';
+      assert.equal(await rome.metric(created), 6);
       await Promise.all([steps.remove(), turin.remove()]);
     });
   });

@@ -85,7 +85,7 @@ async function settled(server: MemoryApiServer): Promise<void> {
 }
 
 async function reconciles({ metrics }: TestContext): Promise<number> {
-  const counted = await metrics.getSingleMetric("liqo_reconcile_total")?.get();
+  const counted = await metrics.getSingleMetric("controller_runtime_reconcile_total")?.get();
   return (counted?.values ?? []).reduce((sum, { value }) => sum + value, 0);
 }
 

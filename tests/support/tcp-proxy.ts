@@ -14,7 +14,7 @@ export class TcpProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: { host: string; port: number },
+    private target: { host: string; port: number },
   ) {
     server.on("connection", (client) => this.accept(client));
   }
@@ -68,6 +68,11 @@ export class TcpProxy {
       client.pipe(upstream);
       upstream.pipe(client);
     }
+  }
+
+  /** Leads new connections elsewhere; those that are open stay where they are, as behind a Service. */
+  retarget(target: { host: string; port: number }): void {
+    this.target = target;
   }
 
   /** Refuses new connections until `allow`. */

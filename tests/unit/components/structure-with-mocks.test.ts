@@ -114,11 +114,17 @@ describe("the structure of components, with mocks", function () {
         assert.equal(only(resources, "RandomPet").name, "milan-cluster-id");
       });
 
-      it("does not wait for the webhook's Service before there is a webhook", async () => {
+      it("does not wait for the webhook's Services before there is a webhook", async () => {
         const { resources } = await installation();
-        const { inputs } = only(resources, "Service");
-        const { annotations } = inputs["metadata"] as { annotations: Record<string, string> };
-        assert.equal(annotations["pulumi.com/skipAwait"], "true");
+        const services = ofKind(resources, "Service");
+        assert.deepEqual(services.map((service) => metadataOf(service).name).sort(), [
+          "liqo-webhook",
+          "liqo-webhook-leader",
+        ]);
+        for (const { inputs } of services) {
+          const { annotations } = inputs["metadata"] as { annotations: Record<string, string> };
+          assert.equal(annotations["pulumi.com/skipAwait"], "true");
+        }
       });
 
       it("knows the cluster ID and the namespace", async () => {

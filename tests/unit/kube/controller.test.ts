@@ -82,6 +82,34 @@ describe("controller", () => {
     assert.deepEqual(seen, ["a saw all", "b saw all"]);
   });
 
+  it("has everything that is logged on behalf of a reconcile say so, and nothing that outlives it", async () => {
+    let text = "";
+    const elsewhere = createLogger({ destination: { write: (line: string) => (text += line) } });
+    let finish: () => void = () => undefined;
+    const { source, lines } = start(async (key, { log }) => {
+      log.info("begun");
+      await Promise.resolve();
+      elsewhere.info("asked", { about: key });
+      void new Promise<void>((resolve) => (finish = resolve)).then(() => elsewhere.info("left running"));
+    });
+    source.sync();
+    source.enqueue("a");
+    await turn();
+    finish();
+    await turn();
+    const [begun] = lines();
+    const [asked, left] = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.match(String(begun?.reconcileID), /^[0-9a-f]{8}-\d+$/);
+    assert.deepEqual(
+      [asked?.controller, asked?.key, asked?.reconcileID],
+      ["tenant", "a", begun?.reconcileID],
+    );
+    assert.deepEqual([left?.message, left?.reconcileID], ["left running", undefined]);
+  });
+
   it("works on several keys at a time, never on one twice", async () => {
     const running = new Set<string>();
     const finish = new Map<string, () => void>();
@@ -124,12 +152,22 @@ describe("controller", () => {
     await clock.advance(60_000);
     assert.equal(failures.length, 4);
     const text = await metrics.metrics();
-    assert.match(text, /liqo_reconcile_total\{controller="tenant",result="error"\} 3/);
-    assert.match(text, /liqo_reconcile_total\{controller="tenant",result="success"\} 1/);
-    assert.match(text, /liqo_reconcile_total\{controller="tenant",result="terminal"\} 0/);
-    assert.match(text, /liqo_reconcile_duration_seconds_count\{controller="tenant"\} 4/);
-    assert.match(text, /liqo_queue_depth\{controller="tenant"\} 0/);
-    const runs = new Set(lines().map(({ run }) => run));
+    for (const line of [
+      'controller_runtime_reconcile_total{controller="tenant",result="error"} 3',
+      'controller_runtime_reconcile_total{controller="tenant",result="success"} 1',
+      'controller_runtime_reconcile_errors_total{controller="tenant"} 3',
+      'controller_runtime_terminal_reconcile_errors_total{controller="tenant"} 0',
+      'controller_runtime_reconcile_time_seconds_count{controller="tenant"} 4',
+      'controller_runtime_active_workers{controller="tenant"} 0',
+      'controller_runtime_max_concurrent_reconciles{controller="tenant"} 2',
+      'workqueue_depth{name="tenant"} 0',
+      'workqueue_adds_total{name="tenant"} 4',
+      'workqueue_retries_total{name="tenant"} 3',
+      'workqueue_queue_duration_seconds_count{name="tenant"} 4',
+    ]) {
+      assert.ok(text.split("\n").includes(line), line);
+    }
+    const runs = new Set(lines().map(({ reconcileID }) => reconcileID));
     assert.equal(runs.size, 3, "each reconcile has an id of its own");
     assert.ok(lines().every((line) => line.key === "a" && line.controller === "tenant"));
   });

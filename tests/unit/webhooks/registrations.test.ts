@@ -28,6 +28,14 @@ describe("the registrations", () => {
     ]);
   });
 
+  it("lead to the replica that books where quotas are decided, and to any of them elsewhere", () => {
+    const services = all.map((webhook) => [webhook?.name, webhook?.clientConfig?.service?.name]);
+    assert.deepEqual(
+      services.filter(([, service]) => service !== "liqo-webhook"),
+      [["shadowpod.validate.liqo.io", "liqo-webhook-leader"]],
+    );
+  });
+
   it("fail closed, and never stand in the way of a deletion", () => {
     for (const webhook of all) {
       assert.equal(webhook?.failurePolicy, "Fail", webhook?.name);

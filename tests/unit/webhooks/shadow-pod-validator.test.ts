@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
 import { amountsOf } from "../../../runtime/plan/quantity";
+import { soleLeader } from "../../../runtime/webhooks/leadership";
 import { QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
 import { shadowPodValidator, type ShadowPodWebhookOptions } from "../../../runtime/webhooks/shadow-pod";
 import { admissionRequest } from "./requests";
@@ -23,6 +24,7 @@ describe("the validation of a new ShadowPod", () => {
       enforce: true,
       ledger,
       ready: () => true,
+      leadership: soleLeader,
       quotaOf: (creator) => (creator === user ? { resources: { cpu: "2", pods: "10" } } : undefined),
       namespaceLabels: (namespace) =>
         Promise.resolve(namespace === "shop-rome" ? { "liqo.io/remote-cluster-id": "rome" } : undefined),

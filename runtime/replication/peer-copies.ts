@@ -1,0 +1,174 @@
+import { EventReason, type Kind, Label, LabelValue } from "../api";
+import {
+  type EventRecorder,
+  isAlreadyExists,
+  isForbidden,
+  type KubeClient,
+  type Logger,
+  type Outcome,
+  semanticallyEqual,
+} from "../kube";
+import { copyMetadata, type Replicable, type Route } from "./copy";
+import type { Decision } from "./decide";
+import { Recreation } from "./recreation";
+import { replicaKey } from "./replicated-kinds";
+import type { CopyWrite } from "./replication-metrics";
+
+/** What is seen of one name at the peer; "unknown" while its objects have not been listed. */
+export type SeenCopy = Replicable | "unknown" | undefined;
+
+export interface PeerCopiesOptions {
+  route: Route;
+  remote: KubeClient;
+  events: EventRecorder | undefined;
+  /** Milliseconds that only grow. */
+  monotonic: () => number;
+  /** Something was written at the peer. */
+  wrote: (kind: Kind<Replicable>, write: CopyWrite) => void;
+}
+
+/** Writes the copies at one peer, and knows what came of it. */
+export class PeerCopies {
+  private readonly recreation: Recreation;
+  /** Copies whose spec reads differently at the peer than we wrote it, because its API has other defaults or fields. */
+  private readonly settled = new Map<string, { uid?: string; generation?: number; spec: unknown }>();
+
+  constructor(private readonly options: PeerCopiesOptions) {
+    this.recreation = new Recreation(options.monotonic);
+  }
+
+  /** @returns "gone" where a copy turns out not to be there */
+  async settle(
+    action: Decision["copy"],
+    kind: Kind<Replicable>,
+    source: Replicable | undefined,
+    copy: SeenCopy,
+    log: Logger,
+  ): Promise<Outcome | "gone"> {
+    const seen = copy === "unknown" ? undefined : copy;
+    switch (action) {
+      case "keep":
+      case "wait":
+        return undefined;
+      case "create":
+        return source === undefined ? undefined : await this.create(kind, source, log);
+      case "update": {
+        if (source === undefined || seen === undefined) return undefined;
+        const { remote, wrote } = this.options;
+        this.noteSpec(kind, source, await remote.replace(kind, { ...seen, spec: source.spec }));
+        wrote(kind, "update");
+        return undefined;
+      }
+      case "delete":
+        return seen === undefined ? undefined : await this.delete(kind, seen);
+      case "delete-unseen":
+        return source === undefined ? undefined : await this.deleteUnseen(kind, source.metadata.name);
+    }
+  }
+
+  /** Whether the copy holds what the peer made of this very spec, though it reads differently. */
+  isSettled(kind: Kind<Replicable>, source: Replicable | undefined, copy: SeenCopy): boolean {
+    if (source === undefined || copy === undefined || copy === "unknown") return false;
+    const settled = this.settled.get(replicaKey(kind, source.metadata.name));
+    return (
+      settled !== undefined &&
+      settled.uid === copy.metadata.uid &&
+      settled.generation === source.metadata.generation &&
+      semanticallyEqual(settled.spec, copy.spec)
+    );
+  }
+
+  /** The source of a key is gone. */
+  forget(key: string): void {
+    this.settled.delete(key);
+    this.recreation.forget(key);
+  }
+
+  private async create(kind: Kind<Replicable>, source: Replicable, log: Logger): Promise<Outcome> {
+    const key = replicaKey(kind, source.metadata.name);
+    const requeueAfterMs = this.recreation.delayMs(key);
+    if (requeueAfterMs > 0) return { requeueAfterMs };
+    const { remote, route, events, wrote } = this.options;
+    this.recreation.attempted(key);
+    try {
+      const copy = await remote.create(kind, {
+        apiVersion: kind.apiVersion,
+        kind: kind.kind,
+        metadata: copyMetadata(source, route),
+        spec: source.spec,
+      });
+      this.noteSpec(kind, source, copy);
+      wrote(kind, "create");
+      return undefined;
+    } catch (error) {
+      if (isForbidden(error)) {
+        // Drained, or not bound yet: nobody tells us when that changes, so ask again.
+        log.info("the peer does not let us make a copy", { kind: kind.kind, error });
+        events?.warning(source, EventReason.replicationForbidden, error.message);
+        return { requeueAfterMs: Math.max(1_000, this.recreation.delayMs(key)) };
+      }
+      if (isAlreadyExists(error)) return await this.meetNamesake(kind, source);
+      throw error;
+    }
+  }
+
+  /** A copy that our watch has not told of yet, or somebody else's object, which is left alone. */
+  private async meetNamesake(kind: Kind<Replicable>, source: Replicable): Promise<Outcome> {
+    const { remote, route, events } = this.options;
+    const ref = { name: source.metadata.name, namespace: route.remoteNamespace };
+    const found = await remote.get(kind, ref);
+    if (found === undefined || this.isOurs(found)) return { requeueAfterMs: 1_000 };
+    events?.warning(
+      source,
+      EventReason.replicationConflict,
+      `${kind.kind} "${ref.namespace}/${ref.name}" of cluster "${route.remoteClusterId}" is not a copy of this object; remove it, or choose another name`,
+    );
+    return { requeueAfterMs: 30_000 };
+  }
+
+  private async delete(kind: Kind<Replicable>, copy: Replicable): Promise<Outcome | "gone"> {
+    const { remote, wrote } = this.options;
+    try {
+      const existed = await remote.delete(kind, copy.metadata, { uid: copy.metadata.uid });
+      if (existed) wrote(kind, "delete");
+      // The watch tells when it is gone; should that be down, asking again does.
+      return existed ? { requeueAfterMs: 1_000 } : "gone";
+    } catch (error) {
+      // The peer has taken our rights: whatever is left there is its own to clean up.
+      if (isForbidden(error)) return "gone";
+      throw error;
+    }
+  }
+
+  private async deleteUnseen(kind: Kind<Replicable>, name: string): Promise<Outcome | "gone"> {
+    const { remote, route, wrote } = this.options;
+    try {
+      const copy = await remote.get(kind, { name, namespace: route.remoteNamespace });
+      if (copy === undefined || !this.isOurs(copy)) return "gone";
+      if (!copy.metadata.deletionTimestamp) {
+        await remote.delete(kind, copy.metadata, { uid: copy.metadata.uid });
+        wrote(kind, "delete");
+      }
+      return { requeueAfterMs: 1_000 };
+    } catch (error) {
+      if (isForbidden(error)) return "gone";
+      throw error;
+    }
+  }
+
+  private isOurs({ metadata }: Replicable): boolean {
+    return (
+      metadata.labels?.[Label.replicationOrigin] === this.options.route.localClusterId &&
+      metadata.labels[Label.replicated] === LabelValue.true
+    );
+  }
+
+  private noteSpec(kind: Kind<Replicable>, source: Replicable, copy: Replicable): void {
+    const key = replicaKey(kind, source.metadata.name);
+    if (semanticallyEqual(source.spec, copy.spec)) this.settled.delete(key);
+    else {
+      const { uid } = copy.metadata;
+      this.settled.set(key, { uid, generation: source.metadata.generation, spec: copy.spec });
+    }
+  }
+}
