@@ -1,4 +1,4 @@
-import type { InternalNode} from "../api";
+import type { InternalNode } from "../api";
 import { GeneveTunnel, InternalFabric, Label } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
 import { overlayKind } from "../networking/agent/overlay-kind";
