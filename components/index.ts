@@ -5,10 +5,15 @@ export { Fleet, type FleetArgs, type FleetClusterArgs, type FleetPeeringArgs } f
 export {
   type ApiServerArgs,
   type ComponentResourcesArgs,
+  type FabricArgs,
+  type GatewayArgs,
   Installation,
   type InstallationArgs,
+  type NetworkingArgs,
+  type PingArgs,
   type ReplicasArgs,
   type ResourceRequirementsArgs,
+  type TolerationArgs,
 } from "./installation";
 export {
   NamespaceOffloading,
@@ -17,7 +22,13 @@ export {
   type NodeSelectorRequirementArgs,
   type NodeSelectorTermArgs,
 } from "./namespace-offloading";
-export { Peering, type PeeringArgs } from "./peering";
+export {
+  type GatewayTemplateArgs,
+  type NetworkLinkArgs,
+  NetworkPeering,
+  type NetworkPeeringArgs,
+} from "./network-peering";
+export { Peering, type PeeringArgs, type PeeringNetworkArgs } from "./peering";
 export type { PeeringClusterArgs } from "./peering-sides";
 export { ResourceSlice, type ResourceSliceArgs } from "./resource-slice";
 export {

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { AuthenticationPeering } from "./authentication-peering";
 import { connected, inState } from "./cluster";
+import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
 import { type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { ResourceSlice } from "./resource-slice";
 import { timeouts } from "./waiting";
@@ -23,15 +24,27 @@ export interface PeeringArgs {
   createResourceSlice?: boolean;
   /** Whether a virtual node is made of what is granted; true by default. */
   createVirtualNode?: boolean;
+  /**
+   * How pods and Services of the two clusters reach each other; `{}` takes the defaults. Without it the clusters keep their own networks. Needs
+   * installations with networking on both sides.
+   */
+  networking?: PeeringNetworkArgs;
   /** Longest time for each step, in seconds; 120 by default. */
   timeoutSeconds?: number;
+}
+
+export interface PeeringNetworkArgs {
+  /** Which cluster's gateway waits to be called, `provider` or `consumer`: one that the other can reach; `provider` by default. */
+  server?: string;
+  /** How the tunnel between them is. */
+  link?: pulumi.Input<NetworkLinkArgs>;
 }
 
 /**
  * A consumer that may use a provider's resources, as one more node: the handshake, the request for resources, and the virtual node.
  *
- * The clusters keep their own networks: pods on the virtual node reach each other and their API server, and pods of the two clusters reach
- * each other where the networks do.
+ * Without `networking` the clusters keep their own networks: pods on the virtual node reach each other and their API server, and pods of the two
+ * clusters reach each other where the networks do.
  */
 export class Peering extends pulumi.ComponentResource {
   /** The consumer's virtual node, once it is Ready; empty when there is to be none. */
@@ -64,6 +77,7 @@ export class Peering extends pulumi.ComponentResource {
       provider: { ...provider, tenantNamespace: namespaces.provider.metadata.name },
     };
 
+    const network = connect(name, ends, args, this);
     const forth = lend(name, ends, args, args.resources, this);
     const back = bidirectional
       ? lend(
@@ -74,8 +88,10 @@ export class Peering extends pulumi.ComponentResource {
           this,
         )
       : undefined;
-    this.nodeName = forth.nodeName;
-    this.reverseNodeName = back?.nodeName ?? pulumi.output("");
+    const whenConnected = (node: pulumi.Output<string>) =>
+      pulumi.all([network?.consumerTenantNamespace, node]).apply(([, nodeName]) => nodeName);
+    this.nodeName = whenConnected(forth.nodeName);
+    this.reverseNodeName = whenConnected(back?.nodeName ?? pulumi.output(""));
     this.consumerTenantNamespace = forth.authentication.consumerTenantNamespace;
     this.providerTenantNamespace = forth.authentication.providerTenantNamespace;
     this.registerOutputs({
@@ -85,6 +101,18 @@ export class Peering extends pulumi.ComponentResource {
       providerTenantNamespace: this.providerTenantNamespace,
     });
   }
+}
+
+/** The networks of both; undefined where they are not to be connected. */
+function connect(
+  name: string,
+  ends: { consumer: PeeringClusterArgs; provider: PeeringClusterArgs },
+  { networking, timeoutSeconds = 120 }: PeeringArgs,
+  parent: pulumi.Resource,
+): NetworkPeering | undefined {
+  if (networking === undefined) return undefined;
+  const args = { ...ends, ...networking, createTenantNamespaces: false, timeoutSeconds };
+  return new NetworkPeering(name, args, { parent });
 }
 
 /** One direction of a peering: what lets the consumer use the provider's resources. */

@@ -1,9 +1,12 @@
 /** The resources that Pulumi's own providers do not have: keys, waiting, and the steps of the handshake between two clusters. */
+import { clusterNetworks } from "./cluster-networks/functions";
 import { definitionsResource } from "./definitions/functions";
 import { dynamicResource } from "./dynamic-resource";
 import { ed25519KeyPair } from "./ed25519-key-pair/functions";
+import { gatewayRead } from "./gateway-read/functions";
 import { identityCredentials } from "./identity-credentials/functions";
 import { localCluster } from "./local-cluster/functions";
+import { networkConnection } from "./network-connection/functions";
 import { nonceRead } from "./nonce-read/functions";
 import { engineContext } from "./provider-context";
 import { removalGuard } from "./removal-guard/functions";
@@ -12,12 +15,15 @@ import { tenantCredentials } from "./tenant-credentials/functions";
 import { waitFor } from "./wait-for/functions";
 import { wireGuardKeyPair } from "./wireguard-key-pair/functions";
 
+export { ClusterNetworks, type ClusterNetworksArgs } from "./cluster-networks/resource";
 export { Definitions, type DefinitionsArgs } from "./definitions/resource";
 export { Ed25519KeyPair } from "./ed25519-key-pair/resource";
+export { GatewayRead, type GatewayReadArgs } from "./gateway-read/resource";
 export { IdentityCredentials, type IdentityCredentialsArgs } from "./identity-credentials/resource";
 export type { KeyPairArgs } from "./key-pair-inputs";
 export { localImages, type LocalImages } from "./local-cluster/local-images";
 export { LocalCluster, type LocalClusterArgs } from "./local-cluster/resource";
+export { NetworkConnection, type NetworkConnectionArgs } from "./network-connection/resource";
 export { NonceRead, type NonceReadArgs } from "./nonce-read/resource";
 export { RemovalGuard, type RemovalGuardArgs } from "./removal-guard/resource";
 export { TenantCredentials, type TenantCredentialsArgs } from "./tenant-credentials/resource";
@@ -35,6 +41,9 @@ export const resources = {
   removalGuard,
   definitions: definitionsResource,
   localCluster,
+  clusterNetworks,
+  gatewayRead,
+  networkConnection,
 } as const satisfies Record<string, ResourceFunctions>;
 
 export type ResourceKey = keyof typeof resources;

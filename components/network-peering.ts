@@ -1,0 +1,264 @@
+import * as pulumi from "@pulumi/pulumi";
+
+import { ClusterNetworks } from "../provider/cluster-networks/resource";
+import { GatewayRead } from "../provider/gateway-read/resource";
+import { NetworkConnection } from "../provider/network-connection/resource";
+import { Name } from "../runtime/api/keys";
+import { parseArguments } from "../runtime/plan/arguments";
+import type { Manifest } from "../runtime/plan/manifest";
+import {
+  configuration,
+  gatewayClient,
+  gatewayServer,
+  type LinkEnd,
+  type NetworkLink,
+  networkLinkSchema,
+  networkStructureSchema,
+  publicKey,
+} from "../runtime/plan/networking/peering";
+import { type ClusterArgs, connected, inState } from "./cluster";
+import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
+import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
+import { after, timeouts, withWait } from "./waiting";
+
+export interface NetworkPeeringArgs {
+  /** The cluster that offloads work. */
+  consumer: PeeringClusterArgs;
+  /** The cluster that lends its resources. */
+  provider: PeeringClusterArgs;
+  /** Whether the tenant namespaces are made, and removed with the peering; true by default. */
+  createTenantNamespaces?: boolean;
+  /** Which cluster's gateway waits to be called, `provider` or `consumer`: one that the other can reach; `provider` by default. */
+  server?: string;
+  /** How the tunnel between them is. */
+  link?: pulumi.Input<NetworkLinkArgs>;
+  /** Longest time for each step, in seconds; 120 by default. */
+  timeoutSeconds?: number;
+}
+
+export interface NetworkLinkArgs {
+  /**
+   * How the server is reached: `LoadBalancer`, `NodePort`, or `ClusterIP` where the client is given an address by hand; `LoadBalancer` by
+   * default.
+   */
+  serviceType?: pulumi.Input<string>;
+  /** UDP port of the server; 51840 by default. */
+  port?: pulumi.Input<number>;
+  /** Node port of the server's Service; Kubernetes draws one by default. */
+  nodePort?: pulumi.Input<number>;
+  /** Address that the cloud's load balancer is to have. */
+  loadBalancerIp?: pulumi.Input<string>;
+  /** Annotations of the server's Service. */
+  serviceAnnotations?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** Where the client reaches the server, in place of what the server's cluster knows: a forwarded port, a name. */
+  address?: pulumi.Input<string>;
+  /** Port to `address`; the server's by default. */
+  addressPort?: pulumi.Input<number>;
+  /** Bytes, the same on both ends; 1340 by default. */
+  mtu?: pulumi.Input<number>;
+  /** What the server is made from; the installation's template by default. */
+  serverTemplate?: pulumi.Input<GatewayTemplateArgs>;
+  /** What the client is made from; the installation's template by default. */
+  clientTemplate?: pulumi.Input<GatewayTemplateArgs>;
+}
+
+export interface GatewayTemplateArgs {
+  /** Name of the template. */
+  name: pulumi.Input<string>;
+  /** Its namespace; that of the control plane by default. */
+  namespace?: pulumi.Input<string>;
+}
+
+/**
+ * Two clusters whose pods and Services reach each other, whatever their networks: each finds places for the other's networks, and a WireGuard
+ * tunnel connects them.
+ *
+ * Needs installations with networking on both sides.
+ */
+export class NetworkPeering extends pulumi.ComponentResource {
+  /** Namespace at the consumer for everything about the provider. Whatever takes it waits for the connection. */
+  public readonly consumerTenantNamespace: pulumi.Output<string>;
+  /** Namespace at the provider for everything about the consumer. Whatever takes it waits for the connection. */
+  public readonly providerTenantNamespace: pulumi.Output<string>;
+
+  constructor(name: string, args: NetworkPeeringArgs, opts?: pulumi.ComponentResourceOptions) {
+    super(
+      "pulumi-liqo:index:NetworkPeering",
+      name,
+      { ...args, consumer: inState(args.consumer), provider: inState(args.provider) },
+      opts,
+    );
+    const { createTenantNamespaces = true, timeoutSeconds = 120 } = args;
+    const subject = `NetworkPeering "${name}"`;
+    const { server } = parseArguments(networkStructureSchema, subject, { server: args.server });
+    const link = pulumi
+      .output(args.link ?? {})
+      .apply((value) => parseArguments(networkLinkSchema, subject, value));
+    const consumer = connected(`${name}-consumer`, args.consumer, this);
+    const provider = connected(`${name}-provider`, args.provider, this);
+    const sides = sidesOf(subject, args);
+    const optionsFor = (cluster: { provider: pulumi.ProviderResource }): ClusterResourceOptions => ({
+      parent: this,
+      provider: cluster.provider,
+      ...timeouts(timeoutSeconds),
+    });
+    const namespaces = createTenantNamespaces
+      ? Object.values(tenantNamespaces(name, sides, optionsFor(consumer), optionsFor(provider)))
+      : [];
+    const ends = {
+      consumer: new End("consumer", consumer, {
+        name,
+        parent: this,
+        timeoutSeconds,
+        end: sides.apply((both) => ({ side: both.consumer, peer: both.provider.clusterId })),
+        options: optionsFor(consumer),
+        namespaces,
+      }),
+      provider: new End("provider", provider, {
+        name,
+        parent: this,
+        timeoutSeconds,
+        end: sides.apply((both) => ({ side: both.provider, peer: both.consumer.clusterId })),
+        options: optionsFor(provider),
+        namespaces,
+      }),
+    };
+
+    const placed = [ends.consumer.place(ends.provider), ends.provider.place(ends.consumer)];
+    const [listening, calling] =
+      server === "provider" ? [ends.provider, ends.consumer] : [ends.consumer, ends.provider];
+    const serverRead = listening.serve(link, placed);
+    const clientRead = calling.call(link, placed, serverRead);
+    const keys = [listening.accept(clientRead), calling.accept(serverRead)];
+    const atConsumer = ends.consumer.connection(keys, [serverRead, clientRead]);
+    const atProvider = ends.provider.connection(keys, [serverRead, clientRead]);
+
+    const connections = [atConsumer, atProvider];
+    this.consumerTenantNamespace = after(connections, ends.consumer.namespace);
+    this.providerTenantNamespace = after(connections, ends.provider.namespace);
+    this.registerOutputs({
+      consumerTenantNamespace: this.consumerTenantNamespace,
+      providerTenantNamespace: this.providerTenantNamespace,
+    });
+  }
+}
+
+interface EndParts {
+  /** Of the component. */
+  name: string;
+  parent: pulumi.Resource;
+  timeoutSeconds: number;
+  end: pulumi.Output<LinkEnd>;
+  options: ClusterResourceOptions;
+  /** Those that the component makes. */
+  namespaces: pulumi.Resource[];
+}
+
+/** One of the two clusters, with what the peering puts there. */
+class End {
+  private readonly liqoNamespace: pulumi.Output<string>;
+  private readonly networks: ClusterNetworks;
+
+  constructor(
+    private readonly role: "consumer" | "provider",
+    private readonly cluster: ClusterArgs,
+    private readonly parts: EndParts,
+  ) {
+    this.liqoNamespace = pulumi.output(cluster.liqoNamespace ?? Name.liqoNamespace);
+    this.networks = new ClusterNetworks(
+      `${parts.name}-${role}-networks`,
+      {
+        kubeconfig: cluster.kubeconfig,
+        liqoNamespace: this.liqoNamespace,
+        timeoutSeconds: parts.timeoutSeconds,
+      },
+      { parent: parts.parent },
+    );
+  }
+
+  get namespace(): pulumi.Output<string> {
+    return this.parts.end.apply(({ side }) => side.tenantNamespace);
+  }
+
+  /** Finds places for the other's networks. */
+  place(other: End): KubernetesObject {
+    const plan = pulumi
+      .all([this.parts.end, other.networks.podCidrs, other.networks.externalCidr])
+      .apply(([end, podCidrs, externalCidr]) => configuration(end, { podCidrs, externalCidr }));
+    return this.object("configuration", plan, "Configuration", [], "condition=NetworkCIDRsConfigured");
+  }
+
+  serve(link: pulumi.Output<NetworkLink>, placed: KubernetesObject[]): GatewayRead {
+    const plan = pulumi
+      .all([this.parts.end, link, this.liqoNamespace])
+      .apply(([end, settings, namespace]) => gatewayServer(end, settings, namespace));
+    return this.read("GatewayServer", this.object("gateway-server", plan, "GatewayServer", placed));
+  }
+
+  call(link: pulumi.Output<NetworkLink>, placed: KubernetesObject[], server: GatewayRead): GatewayRead {
+    const plan = pulumi
+      .all([this.parts.end, link, this.liqoNamespace, server.addresses, server.port])
+      .apply(([end, settings, namespace, addresses, port]) =>
+        gatewayClient(end, settings, namespace, { addresses, port }),
+      );
+    return this.read("GatewayClient", this.object("gateway-client", plan, "GatewayClient", placed));
+  }
+
+  /** Accepts the other's key. */
+  accept(other: GatewayRead): KubernetesObject {
+    const plan = pulumi.all([this.parts.end, other.publicKey]).apply(([end, key]) => publicKey(end, key));
+    return this.object("public-key", plan, "PublicKey", []);
+  }
+
+  /** The tunnel, once it is up; waited for again when one of the gateways has another key or address. */
+  connection(keys: KubernetesObject[], gateways: GatewayRead[]): NetworkConnection {
+    const { name, parent, end, timeoutSeconds } = this.parts;
+    return new NetworkConnection(
+      `${name}-${this.role}-connection`,
+      {
+        kubeconfig: this.cluster.kubeconfig,
+        peerClusterId: end.apply(({ peer }) => peer),
+        triggers: {
+          keys: pulumi.all(gateways.map((gateway) => gateway.publicKey)).apply((all) => all.join(" ")),
+          addresses: pulumi
+            .all(gateways.map((gateway) => gateway.addresses))
+            .apply((all) => all.flat().join(" ")),
+        },
+        timeoutSeconds,
+      },
+      { parent, dependsOn: keys },
+    );
+  }
+
+  private read(kind: "GatewayServer" | "GatewayClient", gateway: KubernetesObject): GatewayRead {
+    const { name, parent, timeoutSeconds } = this.parts;
+    return new GatewayRead(
+      `${name}-${this.role}-gateway`,
+      {
+        kubeconfig: this.cluster.kubeconfig,
+        kind,
+        namespace: namespaceOf(gateway),
+        name: gateway.metadata.name,
+        timeoutSeconds,
+      },
+      { parent },
+    );
+  }
+
+  private object(
+    key: string,
+    plan: pulumi.Output<Manifest & { spec?: object }>,
+    kind: string,
+    dependsOn: pulumi.Resource[],
+    wait?: string,
+  ): KubernetesObject {
+    const { name, options, namespaces } = this.parts;
+    const args = planned("networking.liqo.io/v1beta1", kind, plan, "spec");
+    const metadata = plan.apply((manifest) => manifest.metadata);
+    return new KubernetesObject(
+      `${name}-${this.role}-${key}`,
+      wait === undefined ? args : { ...args, metadata: withWait(metadata, wait) },
+      { ...options, dependsOn: [...namespaces, ...dependsOn] },
+    );
+  }
+}

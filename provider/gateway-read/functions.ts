@@ -1,0 +1,119 @@
+import { z } from "zod";
+
+import { DataKey, GatewayClient, GatewayServer, Secret } from "../../runtime/api";
+import type { KubeClient } from "../../runtime/kube";
+import {
+  clusterInputs,
+  inCluster,
+  lookMs,
+  nameInput,
+  objectId,
+  recorded,
+  timeoutInput,
+} from "../cluster-inputs";
+import type { ProviderContext } from "../resource-definition";
+import { resourceFunctions } from "../resource-functions";
+import { type Finding, waitForObject } from "../waiting/object-wait";
+
+const inputs = z.object({
+  ...clusterInputs,
+  kind: z.enum(["GatewayServer", "GatewayClient"]).describe("Which end of the tunnel it is."),
+  namespace: nameInput.describe("Namespace of the gateway: the one for everything about the peer."),
+  name: nameInput.describe("Name of the gateway."),
+  timeoutSeconds: timeoutInput(120),
+});
+type Inputs = z.output<typeof inputs>;
+type Gateway = GatewayServer | GatewayClient;
+
+const computed = z.object({
+  publicKey: z.string().describe("The gateway's WireGuard key, base64; for its peer."),
+  addresses: z.array(z.string()).describe("Addresses of a server; none of a client."),
+  port: z.number().describe("Port of a server; 0 of a client."),
+});
+type Computed = z.output<typeof computed>;
+
+/** What the other end of a tunnel has to know of a gateway (networking reference 16). */
+export const gatewayRead = resourceFunctions({
+  type: "GatewayRead",
+  summary:
+    "Waits until a gateway has its keys and, for a server, an address, and reads what its peer has to know. A refresh reads it again, so that a new address or key reaches the peer with the next run.",
+  inputs,
+  computed,
+  secrets: [],
+  secretInputs: ["kubeconfig"],
+  replaceOn: ["kind", "namespace", "name"],
+
+  async create(news, context) {
+    const id = objectId(news);
+    return { id, computed: await recorded(id, () => wait(news, context)) };
+  },
+  read: (_id, state, context) =>
+    inCluster(state, context, async (client) => {
+      const { name, namespace } = state;
+      const limits = { signal: context.signal, deadlineMs: lookMs };
+      const gateway =
+        state.kind === "GatewayServer"
+          ? await client.get(GatewayServer, { name, namespace }, limits)
+          : await client.get(GatewayClient, { name, namespace }, limits);
+      const finding = judge(gateway);
+      return finding.is === "met" ? await withKey(client, finding.value, limits) : undefined;
+    }),
+  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
+});
+
+interface Reachable {
+  secret: { name: string; namespace: string };
+  addresses: string[];
+  port: number;
+}
+
+function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {
+  const { kind, name, namespace, timeoutSeconds } = inputs;
+  return inCluster(inputs, context, async (client) => {
+    const common = {
+      client,
+      kindName: kind,
+      ref: { name, namespace },
+      timeoutSeconds,
+      what: kind === "GatewayServer" ? "its keys and its address" : "its keys",
+      nextStep: `look with "kubectl describe ${kind.toLowerCase()},wg${kind.toLowerCase()},service -n ${namespace}" what keeps it; a Service of type LoadBalancer needs a cluster that gives addresses, take serviceType NodePort where there is none`,
+    };
+    const reachable =
+      kind === "GatewayServer"
+        ? await waitForObject({ ...common, kind: GatewayServer, judge }, context)
+        : await waitForObject({ ...common, kind: GatewayClient, judge }, context);
+    const found = await withKey(client, reachable, { signal: context.signal, deadlineMs: lookMs });
+    if (found !== undefined) return found;
+    const { secret } = reachable;
+    throw new Error(
+      `${kind} ${namespace}/${name}: Secret ${secret.namespace}/${secret.name} has no ${DataKey.publicKey}; delete the Secret to have new keys made`,
+    );
+  });
+}
+
+/** What is there, or the first thing that is missing. */
+function judge(gateway: Gateway | undefined): Finding<Reachable> {
+  const open = (seen: string): Finding<Reachable> => ({ is: "open", seen });
+  if (gateway === undefined) return open("does not exist");
+  const { status } = gateway;
+  const made = gateway.kind === "GatewayServer" ? gateway.status?.serverRef : gateway.status?.clientRef;
+  if (made === undefined)
+    return open("nothing was made from its template yet (status.serverRef, status.clientRef)");
+  const { name, namespace = gateway.metadata.namespace ?? "" } = status?.secretRef ?? {};
+  if (name === undefined) return open("it has no keys yet (status.secretRef)");
+  const secret = { name, namespace };
+  if (gateway.kind === "GatewayClient") return { is: "met", value: { secret, addresses: [], port: 0 } };
+  const { addresses = [], port = 0 } = gateway.status?.endpoint ?? {};
+  if (addresses.length === 0) return open("its Service has no address yet (status.endpoint)");
+  return { is: "met", value: { secret, addresses, port } };
+}
+
+async function withKey(
+  client: KubeClient,
+  { secret, addresses, port }: Reachable,
+  limits: { signal: AbortSignal; deadlineMs: number },
+): Promise<Computed | undefined> {
+  const keys = await client.get(Secret, secret, limits);
+  const publicKey = keys?.data?.[DataKey.publicKey];
+  return publicKey ? { publicKey, addresses, port } : undefined;
+}

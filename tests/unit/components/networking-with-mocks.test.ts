@@ -1,0 +1,210 @@
+/** Against Pulumi's mocks: what the components of the networking register. Whether it works is shown by tests/e2e/network-peering.test.ts. */
+import assert from "node:assert/strict";
+
+import {
+  Installation,
+  type NetworkingArgs,
+  NetworkPeering,
+  type NetworkPeeringArgs,
+  Peering,
+} from "../../../components";
+import { recordResources, type RecordedResource } from "./recorded-resources";
+
+const DYNAMIC = "pulumi-nodejs:dynamic/liqo:";
+const computed = {
+  [`${DYNAMIC}ClusterNetworks`]: { podCidrs: ["10.62.0.0/18"], externalCidr: "10.70.0.0/16" },
+  [`${DYNAMIC}GatewayRead`]: { publicKey: "a2V5", addresses: ["203.0.113.10"], port: 31840 },
+  [`${DYNAMIC}NetworkConnection`]: { since: "2026-05-04T12:00:00Z" },
+  [`${DYNAMIC}NonceRead`]: { nonce: "bm9uY2U=" },
+  [`${DYNAMIC}TenantCredentials`]: { publicKey: "a2V5", csr: "Y3Ny", signature: "c2ln" },
+  [`${DYNAMIC}IdentityCredentials`]: {
+    authParams: { apiServer: "https://192.0.2.7:6443", signedCRT: "Y3J0" },
+    tenantNamespace: "liqo-tenant-rome",
+  },
+  [`${DYNAMIC}WaitFor`]: { value: "kubeconfig-resourceslice-milan" },
+};
+const rome = { kubeconfig: "kubeconfig of rome", clusterId: "rome" };
+const milan = { kubeconfig: "kubeconfig of milan", clusterId: "milan", liqoNamespace: "liqo-system" };
+
+/** Kind, provider, namespace and name of each Kubernetes object. */
+const shown = (resources: RecordedResource[], ...kinds: string[]) =>
+  resources
+    .filter(({ type }) => type.startsWith("kubernetes:") && kinds.includes(type.split(":").at(-1) ?? ""))
+    .map(({ type, provider, inputs }) => {
+      const { name = "", namespace = "" } = inputs["metadata"] as { name?: string; namespace?: string };
+      return `${type.split(":").at(-1)} ${provider} ${namespace}/${name}`;
+    })
+    .sort();
+const specOf = (resources: RecordedResource[], kind: string) => {
+  const found = resources.find(({ type }) => type.endsWith(`:${kind}`));
+  return found?.inputs["spec"] as Record<string, unknown> | undefined;
+};
+
+describe("the networking of components, with mocks", function () {
+  this.timeout(20_000); // Pulumi serialises the provider of each dynamic resource
+
+  const installation = (networking: NetworkingArgs | undefined, preview = false) =>
+    recordResources(
+      () => {
+        const { clusterId } = new Installation("milan", {
+          cluster: { kubeconfig: milan.kubeconfig },
+          clusterId: "milan",
+          namespace: "liqo-system",
+          image: "runtime:7",
+          ...(networking !== undefined && { networking }),
+        });
+        return [clusterId];
+      },
+      { preview, computed },
+    );
+
+  for (const preview of [false, true]) {
+    it(`is registered with the installation ${preview ? "in a preview" : "in an update"}`, async () => {
+      const { resources } = await installation(
+        {
+          podCidrs: ["10.62.0.0/18", "10.63.0.0/20"],
+          serviceCidr: "10.162.64.0/20",
+          reservedSubnets: ["172.18.0.0/16"],
+        },
+        preview,
+      );
+      assert.deepEqual(
+        shown(resources, "Network", "DaemonSet", "WgGatewayServerTemplate", "WgGatewayClientTemplate"),
+        [
+          "DaemonSet milan liqo-system/liqo-fabric",
+          "Network milan liqo-system/external-cidr",
+          "Network milan liqo-system/internal-cidr",
+          "Network milan liqo-system/pod-cidr-10-62-0-0-18",
+          "Network milan liqo-system/pod-cidr-10-63-0-0-20",
+          "Network milan liqo-system/reserved-172-18-0-0-16",
+          "Network milan liqo-system/service-cidr",
+          "WgGatewayClientTemplate milan liqo-system/wireguard-client",
+          "WgGatewayServerTemplate milan liqo-system/wireguard-server",
+        ],
+      );
+      assert.ok(shown(resources, "ClusterRole").includes("ClusterRole milan /liqo-fabric"));
+    });
+  }
+
+  it("is not registered where it was not asked for", async () => {
+    const { resources } = await installation(undefined);
+    assert.deepEqual(shown(resources, "Network", "DaemonSet"), []);
+    assert.ok(!shown(resources, "ClusterRole").includes("ClusterRole milan /liqo-gateway"));
+  });
+
+  it("refuses in a preview what cannot work", async () => {
+    const overlapping = { podCidrs: ["10.62.0.0/18"], serviceCidr: "10.62.0.0/20" };
+    await assert.rejects(
+      installation(overlapping, true),
+      /serviceCidr: "10\.62\.0\.0\/20" overlaps podCidrs\[0\]/,
+    );
+    const dual = { podCidrs: ["10.62.0.0/18", "fd00:62::/64"], serviceCidr: "10.162.0.0/20" };
+    await assert.rejects(installation(dual, true), /podCidrs\[1\]: "fd00:62::\/64" is an IPv6 network/);
+  });
+
+  const peering = (args: Partial<NetworkPeeringArgs> = {}, preview = false) =>
+    recordResources(
+      () => {
+        const { consumerTenantNamespace, providerTenantNamespace } = new NetworkPeering("rome-milan", {
+          consumer: { ...rome, tenantNamespace: "to-milan" },
+          provider: milan,
+          ...args,
+        });
+        return [consumerTenantNamespace, providerTenantNamespace];
+      },
+      { preview, computed },
+    );
+  const kinds = ["Configuration", "GatewayServer", "GatewayClient", "PublicKey"];
+
+  it("connects two clusters, the server at the provider", async () => {
+    const { resources, outputs } = await peering();
+    assert.deepEqual(shown(resources, ...kinds), [
+      "Configuration rome-milan-consumer to-milan/milan",
+      "Configuration rome-milan-provider liqo-tenant-rome/rome",
+      "GatewayClient rome-milan-consumer to-milan/milan",
+      "GatewayServer rome-milan-provider liqo-tenant-rome/rome",
+      "PublicKey rome-milan-consumer to-milan/milan",
+      "PublicKey rome-milan-provider liqo-tenant-rome/rome",
+    ]);
+    assert.deepEqual(specOf(resources, "GatewayServer"), {
+      mtu: 1340,
+      endpoint: { port: 51840, serviceType: "LoadBalancer" },
+      serverTemplateRef: {
+        apiVersion: "networking.liqo.io/v1beta1",
+        kind: "WgGatewayServerTemplate",
+        name: "wireguard-server",
+        namespace: "liqo-system",
+      },
+    });
+    assert.deepEqual(specOf(resources, "GatewayClient"), {
+      mtu: 1340,
+      endpoint: { addresses: ["203.0.113.10"], port: 31840, protocol: "UDP" },
+      clientTemplateRef: {
+        apiVersion: "networking.liqo.io/v1beta1",
+        kind: "WgGatewayClientTemplate",
+        name: "wireguard-client",
+        namespace: "liqo",
+      },
+    });
+    assert.deepEqual(outputs, ["to-milan", "liqo-tenant-rome"]);
+    const waits = resources.filter(({ type }) => type === `${DYNAMIC}NetworkConnection`);
+    assert.deepEqual(waits.map(({ inputs }) => inputs["peerClusterId"]).sort(), ["milan", "rome"]);
+  });
+
+  it("puts the server at the consumer where asked, and gives the client the address it is told", async () => {
+    const link = {
+      serviceType: "NodePort",
+      nodePort: 31840,
+      address: "vpn.rome.example",
+      addressPort: 4500,
+      mtu: 1400,
+    };
+    const { resources } = await peering({ server: "consumer", link });
+    assert.deepEqual(shown(resources, "GatewayServer", "GatewayClient"), [
+      "GatewayClient rome-milan-provider liqo-tenant-rome/rome",
+      "GatewayServer rome-milan-consumer to-milan/milan",
+    ]);
+    const client = specOf(resources, "GatewayClient");
+    assert.deepEqual(client?.["endpoint"], { addresses: ["vpn.rome.example"], port: 4500, protocol: "UDP" });
+    assert.equal(client["mtu"], 1400);
+    assert.equal(specOf(resources, "GatewayServer")?.["mtu"], 1400);
+  });
+
+  for (const [what, args, expected] of [
+    [
+      "a server that only its own cluster reaches",
+      { link: { serviceType: "ClusterIP" } },
+      /serviceType: "ClusterIP" is reached from inside its own cluster only; take LoadBalancer or NodePort/,
+    ],
+    ["a side that is none", { server: "milan" }, /server: "milan" is not one of "provider", "consumer"/],
+    ["a segment that is too small", { link: { mtu: 900 } }, /mtu: 900 is below 1280/],
+    [
+      "a node port of a Service that has none",
+      { link: { serviceType: "ClusterIP", address: "10.0.0.1", nodePort: 31840 } },
+      /nodePort: 31840 is for Services of type NodePort or LoadBalancer/,
+    ],
+  ] satisfies [string, Partial<NetworkPeeringArgs>, RegExp][]) {
+    it(`refuses ${what}, in a preview`, async () => {
+      await assert.rejects(peering(args, true), expected);
+    });
+  }
+
+  it("comes with a peering that asks for it, in the namespaces that the peering has", async () => {
+    const run = (networking?: object) =>
+      recordResources(
+        () => {
+          const args = { consumer: rome, provider: milan, ...(networking !== undefined && { networking }) };
+          return [new Peering("rome-milan", args).nodeName];
+        },
+        { computed },
+      );
+    const { resources } = await run({});
+    assert.deepEqual(shown(resources, "Configuration", "Namespace"), [
+      "Configuration rome-milan-consumer liqo-tenant-milan/milan",
+      "Configuration rome-milan-provider liqo-tenant-rome/rome",
+      "Namespace rome-milan-consumer /liqo-tenant-milan",
+      "Namespace rome-milan-provider /liqo-tenant-rome",
+    ]);
+    assert.deepEqual(shown((await run()).resources, ...kinds), []);
+  });
+});
