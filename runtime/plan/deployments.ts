@@ -1,4 +1,4 @@
-import { DataKey, Name } from "../api/keys";
+import { DataKey, Label, LabelValue, Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
 import { componentLabels, type Module, selectorLabels } from "./component-labels";
 import type { InstallationData } from "./installation-settings";
@@ -31,6 +31,8 @@ interface Component {
   ports: { name: string; containerPort: number }[];
   /** Whether two generations of the component may work at once, without electing a leader. */
   mayOverlap: boolean;
+  /** More labels for its pods. */
+  podLabels?: Record<string, string>;
 }
 
 /** The Deployments of the control plane: one image, a component each. */
@@ -104,6 +106,8 @@ function webhook(settings: Settings): Component {
     heapMib: 160,
     ports: [{ name: "webhook", containerPort: Port.webhook }],
     mayOverlap: true,
+    // The Service of the leader finds it. Of several, the one that leads marks itself.
+    ...(replicas.webhook > 1 ? {} : { podLabels: { [Label.leader]: LabelValue.true } }),
   };
 }
 
@@ -155,7 +159,7 @@ function deployment(settings: Settings, component: Component): ManifestOf<Deploy
       selector: { matchLabels: selectorLabels(name) },
       strategy: component.mayOverlap || replicas > 1 ? { type: "RollingUpdate" } : { type: "Recreate" },
       template: {
-        metadata: { labels },
+        metadata: { labels: { ...labels, ...component.podLabels } },
         spec: {
           serviceAccountName: `liqo-${name}`,
           imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),

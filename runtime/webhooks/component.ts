@@ -9,7 +9,7 @@ import type { RuntimeContext } from "../kube";
 import { DeploymentName, Port, WEBHOOK_SECRET } from "../plan/deployments";
 import { certificateController } from "./certificate-controller";
 import type { ServingCertificates } from "./certificates";
-import { ElectedLeadership, LeaderMark, type Leadership, soleLeader } from "./leadership";
+import { ElectedLeadership, type Leadership, soleLeader } from "./leadership";
 import { admissionRoutes } from "./routes";
 import { AdmissionServer } from "./server";
 import { webhookMetrics } from "./webhook-metrics";
@@ -82,23 +82,18 @@ export const webhook: Component<typeof flags> = defineComponent({
   },
 });
 
-/** The leader's Service finds a single replica by the same mark as the leader of several. */
+/** A single replica is marked as the leader by its Deployment. */
 function leadershipOf(context: RuntimeContext, { enableLeaderElection, liqoNamespace }: Flags): Leadership {
+  if (!enableLeaderElection) return soleLeader;
   const { signal } = context;
   const elected = {
     ...context,
     lease: { name: LEASE, namespace: liqoNamespace },
     pod: process.env.POD_NAME ?? hostname(),
   };
-  if (enableLeaderElection) {
-    const leadership = new ElectedLeadership(elected);
-    context.endings.add(leadership.run(signal));
-    return leadership;
-  }
-  const mark = new LeaderMark(elected);
-  mark.set(true);
-  void mark.run(signal);
-  return soleLeader;
+  const leadership = new ElectedLeadership(elected);
+  context.endings.add(leadership.run(signal));
+  return leadership;
 }
 
 function readRef(given: string): Required<ObjectRef> {

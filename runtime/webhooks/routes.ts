@@ -1,4 +1,5 @@
 import {
+  FirewallConfiguration,
   Label,
   LabelValue,
   Name,
@@ -7,6 +8,7 @@ import {
   Node,
   type ObjectRef,
   ResourceSlice,
+  RouteConfiguration,
   ShadowPod,
   Tenant,
   VirtualNode,
@@ -16,6 +18,11 @@ import type { Clock, InformerSet, KubeClient } from "../kube";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateNamespaceOffloading } from "./namespace-offloading";
 import { type Leadership, soleLeader } from "./leadership";
+import {
+  nameFirewallRules,
+  validateFirewallConfiguration,
+  validateRouteConfiguration,
+} from "./network-tables";
 import { podWebhook } from "./pod";
 import { QuotaAccounting } from "./quota-accounting";
 import { QuotaLedger } from "./quota-ledger";
@@ -51,6 +58,11 @@ export interface AdmissionContext {
 export function admissionRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
   return {
     ...offloadingRoutes(context, options),
+    "/mutate/firewallconfigurations": nameFirewallRules,
+    "/validate/firewallconfigurations": async (request) =>
+      validateFirewallConfiguration(request, await context.client.list(FirewallConfiguration)),
+    "/validate/routeconfigurations": async (request) =>
+      validateRouteConfiguration(request, await context.client.list(RouteConfiguration)),
     "/mutate/foreign-cluster": labelForeignCluster,
     "/mutate/tenants": labelTenant,
     "/validate/tenants": async (request) =>

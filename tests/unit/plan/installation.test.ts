@@ -65,6 +65,21 @@ describe("the plan of an installation", () => {
     });
   }
 
+  it("has the leader's Service find the webhook, one or several", () => {
+    const labelsOf = (replicas: number) =>
+      deployments({ namespace: "liqo-system", ...data({ replicas: { webhook: replicas } }) }).webhook.spec
+        ?.template?.metadata?.labels;
+    const { selector } =
+      (find("Service", "liqo-webhook-leader") as { spec?: { selector?: object } }).spec ?? {};
+    const leader = { "leaderelection.liqo.io/leader": "true" };
+    assert.deepEqual(selector, { ...selector, ...leader });
+    assert.deepEqual(labelsOf(1), { ...labelsOf(1), ...selector });
+    assert.ok(
+      !("leaderelection.liqo.io/leader" in (labelsOf(2) ?? {})),
+      "of several, the leader marks itself",
+    );
+  });
+
   it("gives every ServiceAccount of a Deployment a role", () => {
     const accounts = manifests
       .filter(({ kind }) => kind === "ServiceAccount")
