@@ -1,32 +1,64 @@
 import { DataKey, Name, Secret } from "../api";
-import { generateKeyPair, type KeyPair, readPrivateKey } from "../identity";
+import {
+  decodePem,
+  encodePem,
+  generateKeyPair,
+  type KeyPair,
+  publicKeyOf,
+  readPrivateKey,
+} from "../identity";
 import { type Informer, isAlreadyExists, type KubeClient } from "../kube";
 
 /**
  * Makes the cluster's key pair where there is none; an existing one is used as it is (control plane reference 4.1).
  *
  * @param rsa for TLS stacks without Ed25519
+ * @param previous public keys of the pairs that were there before, PEM, the last one first
  */
 export async function ensureClusterKeys(
   client: KubeClient,
   liqoNamespace: string,
   rsa: boolean,
+  previous: readonly string[] = [],
 ): Promise<void> {
   const ref = { name: Name.clusterKeys, namespace: liqoNamespace };
   if ((await client.get(Secret, ref)) !== undefined) return;
-  const pair = generateKeyPair(rsa ? "rsa" : "ed25519");
   try {
     await client.create(Secret, {
       apiVersion: "v1",
       kind: "Secret",
       metadata: ref,
       type: "Opaque",
-      data: { [DataKey.privateKey]: base64(pair.privateKey), [DataKey.publicKey]: base64(pair.publicKey) },
+      data: keyData(generateKeyPair(rsa ? "rsa" : "ed25519"), previous),
     });
   } catch (error) {
     // Another replica was faster: its pair is the cluster's.
     if (!isAlreadyExists(error)) throw error;
   }
+}
+
+/** Data of the Secret for a pair. */
+export function keyData(pair: KeyPair, previous: readonly string[]): Record<string, string> {
+  return {
+    [DataKey.privateKey]: base64(pair.privateKey),
+    [DataKey.publicKey]: base64(pair.publicKey),
+    ...(previous.length === 0
+      ? {}
+      : { [DataKey.previousPublicKeys]: base64(previous.slice(0, KEPT).join("")) }),
+  };
+}
+
+/** Pairs before the present one whose public keys are remembered. */
+const KEPT = 4;
+
+/** The public keys of the pairs before the present one, PEM, the last one first, as far as they are known. */
+export function previousPublicKeys(informer: Informer<Secret>): string[] {
+  const keys: string[] = [];
+  const text = decode(informer.list()[0]?.data?.[DataKey.previousPublicKeys]);
+  for (let block = decodePem(text); block !== undefined; block = decodePem(block.rest)) {
+    if (block.label === "PUBLIC KEY") keys.push(encodePem(block.label, block.der));
+  }
+  return keys;
 }
 
 /**
@@ -39,13 +71,13 @@ export function clusterKeyPair(informer: Informer<Secret>): KeyPair {
   const [secret] = informer.list();
   if (secret === undefined) throw new Error(`Secret ${Name.clusterKeys} is not in the Liqo namespace`);
   const privateKey = decode(secret.data?.[DataKey.privateKey]);
-  const publicKey = decode(secret.data?.[DataKey.publicKey]);
   try {
     readPrivateKey(privateKey);
   } catch (cause) {
     throw new Error(`Secret ${Name.clusterKeys}: data.${DataKey.privateKey} is not a usable key`, { cause });
   }
-  return { privateKey, publicKey };
+  // Whoever replaces the pair by hand may forget the other half.
+  return { privateKey, publicKey: publicKeyOf(privateKey) };
 }
 
 function base64(text: string): string {

@@ -1,31 +1,52 @@
 import { type Desired, EventReason, Identity, Label, LabelValue, Renew } from "../api";
-import { controlledBy, type Controller, exceptStatus, runController, watches, writeIfChanged } from "../kube";
+import { controlPlaneSubject, createCertificateRequest, parseCertificate, samePublicKey } from "../identity";
+import {
+  controlledBy,
+  type Controller,
+  exceptStatus,
+  keyOf,
+  runController,
+  watches,
+  writeIfChanged,
+} from "../kube";
 import type { AuthenticationContext } from "./authentication-context";
+import { clusterKeyPair } from "./cluster-keys";
 import { ownedBy } from "./owned-by";
 
 /**
  * At the consumer: keeps a Renew beside each control-plane Identity, the mailbox in whose status the provider puts renewed credentials, and
- * takes them from there (control plane reference 8.2).
+ * takes them from there (control plane reference 8.2). After a rotation of the cluster's keys the Renew carries the new key there, too.
  */
 export function runLocalRenewer({ runtime, caches, options }: AuthenticationContext): Controller {
-  const { identities, renews } = caches;
+  const { identities, renews, clusterKeys } = caches;
   return runController(
     {
       name: "renew_local",
       sources: [
         watches(identities, { when: (event) => isControlPlane(event.object) && exceptStatus(event) }),
         watches(renews, { keys: ownedBy("Identity") }),
+        watches(clusterKeys, { keys: () => identities.list().filter(isControlPlane).map(keyOf) }),
       ],
       objectOf: (key) => identities.getByKey(key),
       reconcile: async (key) => {
         const identity = identities.getByKey(key);
         if (identity === undefined || !isControlPlane(identity) || identity.metadata.deletionTimestamp)
           return;
+        const observed = renews.get(identity.metadata.name, identity.metadata.namespace);
+        const replacement = replacementKey(identity, observed);
+        if (replacement !== undefined && observed?.spec.csr === undefined) {
+          runtime.events.normal(
+            identity,
+            EventReason.keyRotationAsked,
+            "The cluster's keys were rotated; asking the provider for a certificate of the new one",
+          );
+        }
         const { object: renew } = await writeIfChanged(
           runtime.client,
           Renew,
-          renewOf(identity, options.clusterId),
-          renews.get(identity.metadata.name, identity.metadata.namespace),
+          renewOf(identity, options.clusterId, replacement),
+          observed,
+          { exact: ["spec"] },
         );
         const authParams = renew.status?.authParams;
         if (!authParams?.signedCRT || authParams.signedCRT === identity.spec.authParams?.signedCRT) return;
@@ -55,13 +76,38 @@ export function runLocalRenewer({ runtime, caches, options }: AuthenticationCont
     },
     runtime,
   );
+
+  /** What the provider is to put in place of the key that the identity's certificate is for; undefined where that is the cluster's. */
+  function replacementKey(
+    identity: Identity,
+    renew: Renew | undefined,
+  ): Pick<Renew["spec"], "publicKey" | "csr"> | undefined {
+    const signed = identity.spec.authParams?.signedCRT;
+    if (!signed) return undefined;
+    const { privateKey, publicKey } = clusterKeyPair(clusterKeys);
+    if (samePublicKey(parseCertificate(Buffer.from(signed, "base64")).publicKey, publicKey)) return undefined;
+    const asked = renew?.spec;
+    // ECDSA never signs a request the same way twice.
+    if (asked?.csr && asked.publicKey === base64(publicKey))
+      return { publicKey: asked.publicKey, csr: asked.csr };
+    const csr = createCertificateRequest(controlPlaneSubject(options.clusterId), privateKey);
+    return { publicKey: base64(publicKey), csr: base64(csr) };
+  }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
 }
 
 function isControlPlane(identity: Identity): boolean {
   return identity.spec.type === "ControlPlane";
 }
 
-function renewOf(identity: Identity, consumer: string): Desired<Renew> {
+function renewOf(
+  identity: Identity,
+  consumer: string,
+  replacement: Pick<Renew["spec"], "publicKey" | "csr"> | undefined,
+): Desired<Renew> {
   const provider = identity.spec.clusterID ?? "";
   return {
     apiVersion: "authentication.liqo.io/v1beta1",
@@ -76,6 +122,6 @@ function renewOf(identity: Identity, consumer: string): Desired<Renew> {
       },
       ownerReferences: [controlledBy(identity)],
     },
-    spec: { consumerClusterID: consumer, identityType: "ControlPlane" },
+    spec: { consumerClusterID: consumer, identityType: "ControlPlane", ...replacement },
   };
 }

@@ -1,10 +1,22 @@
-import { EventReason, Renew } from "../api";
-import { type Controller, exceptStatus, keyOf, patchStatusIfChanged, runController, watches } from "../kube";
+import { EventReason, Renew, Tenant } from "../api";
+import {
+  type Controller,
+  exceptStatus,
+  keyOf,
+  patchStatusIfChanged,
+  runController,
+  Terminal,
+  watches,
+} from "../kube";
 import { isCopy } from "../plan/replication";
 import type { AuthenticationContext } from "./authentication-context";
+import { keyReplacement } from "./key-rotation";
 import { describeLookup } from "./tenant-namespaces";
 
-/** At the provider: puts renewed credentials of consumers into the status of their Renew (control plane reference 8.2). */
+/**
+ * At the provider: puts renewed credentials of consumers into the status of their Renew (control plane reference 8.2), and takes over the key
+ * that a Renew carries after a rotation.
+ */
 export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Controller {
   const { renews, tenants, tenantNamespaces } = caches;
   const copies = (consumer: string | undefined) =>
@@ -47,8 +59,30 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
         const [tenant, second] = caches
           .ofPeer(tenants, consumer)
           .filter(({ metadata }) => metadata.namespace === lookup.name);
-        const authParams = tenant?.status?.authParams;
-        if (second !== undefined || !authParams?.signedCRT) return;
+        if (tenant === undefined || second !== undefined || tenant.metadata.deletionTimestamp) return;
+        const replacement = keyReplacement(tenant, renew.spec);
+        if (replacement.outcome === "refused") {
+          throw new Terminal(EventReason.invalidCSR, replacement.message);
+        }
+        if (replacement.outcome === "replace") {
+          await runtime.client.patch(
+            Tenant,
+            tenant.metadata,
+            {
+              metadata: {
+                uid: tenant.metadata.uid,
+                resourceVersion: tenant.metadata.resourceVersion,
+                annotations: replacement.annotations,
+              },
+              spec: replacement.spec,
+            },
+            { type: "merge" },
+          );
+          runtime.events.normal(tenant, EventReason.keyReplaced, "The consumer rotated its keys");
+          return; // the Tenant's new credentials bring us back
+        }
+        const authParams = tenant.status?.authParams;
+        if (!authParams?.signedCRT) return;
         if (authParams.signedCRT === renew.status?.authParams?.signedCRT) return;
         try {
           await patchStatusIfChanged(runtime.client, Renew, renew, { authParams }, { exact: ["authParams"] });

@@ -1,14 +1,23 @@
 import { EventReason, Label, ResourceSlice } from "../api";
-import { createCertificateRequest, resourceSliceSubject } from "../identity";
+import {
+  CertificateError,
+  createCertificateRequest,
+  InvalidCertificateRequest,
+  KeyError,
+  parseCertificate,
+  parseCertificateRequest,
+  resourceSliceSubject,
+  samePublicKey,
+} from "../identity";
 import { type Controller, exceptStatus, keyOf, runController, watches, writeIfChanged } from "../kube";
 import { isCopy, isSource } from "../plan/replication";
 import { type AuthenticationContext, labelledPeer } from "./authentication-context";
-import { clusterKeyPair } from "./cluster-keys";
+import { clusterKeyPair, previousPublicKeys } from "./cluster-keys";
 import { describeLookup } from "./tenant-namespaces";
 
 /** At the consumer: completes the slices that users make, so that they can be copied to the provider (control plane reference 6.5). */
 export function runResourceSliceLocal({ runtime, caches, options }: AuthenticationContext): Controller {
-  const { slices, tenantNamespaces, clusterKeys } = caches;
+  const { slices, tenantNamespaces, clusterKeys, identities } = caches;
   const own = () => slices.list().filter((slice) => !isCopy(slice));
 
   /** What keeps a slice from ever being copied; undefined where nothing does. */
@@ -52,6 +61,14 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
           when: exceptStatus,
         }),
         watches(clusterKeys, { keys: () => own().map(keyOf) }),
+        // A provider that has taken the cluster's new key takes requests for it, too.
+        watches(identities, {
+          keys: ({ metadata }) =>
+            own()
+              .filter((slice) => slice.metadata.namespace === metadata.namespace)
+              .map(keyOf),
+          when: (event) => event.object.spec.type === "ControlPlane" && exceptStatus(event),
+        }),
       ],
       objectOf: (key) => slices.getByKey(key),
       reconcile: async (key) => {
@@ -64,11 +81,11 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
           slice.spec.providerClusterID ??
           labelledPeer(slice) ??
           tenantNamespaces.clusterOf(slice.metadata.namespace);
-        // What stands there is never corrected: the provider judges it.
+        // What stands there is not corrected: the provider judges it. Only a request of ours follows the cluster's key.
         const spec = {
           consumerClusterID: slice.spec.consumerClusterID ?? options.clusterId,
           ...(provider === undefined ? {} : { providerClusterID: provider }),
-          csr: slice.spec.csr ? slice.spec.csr : certificateRequest(slice),
+          csr: slice.spec.csr && !isOutdated(slice) ? slice.spec.csr : certificateRequest(slice),
         };
         const { change } = await writeIfChanged(
           runtime.client,
@@ -87,6 +104,34 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
     },
     runtime,
   );
+
+  /** Whether a slice's request is one of ours for a key before a rotation, and the provider has taken the new one. */
+  function isOutdated(slice: ResourceSlice): boolean {
+    const previous = previousPublicKeys(clusterKeys);
+    if (previous.length === 0) return false;
+    const { publicKey } = clusterKeyPair(clusterKeys);
+    const controlPlane = identities
+      .list()
+      .find(
+        ({ metadata, spec }) =>
+          spec.type === "ControlPlane" && metadata.namespace === slice.metadata.namespace,
+      );
+    const signed = controlPlane?.spec.authParams?.signedCRT;
+    try {
+      if (signed && !samePublicKey(parseCertificate(Buffer.from(signed, "base64")).publicKey, publicKey))
+        return false;
+      const asked = parseCertificateRequest(Buffer.from(slice.spec.csr ?? "", "base64"));
+      return previous.some((key) => samePublicKey(asked.publicKey, key));
+    } catch (error) {
+      if (
+        error instanceof CertificateError ||
+        error instanceof InvalidCertificateRequest ||
+        error instanceof KeyError
+      )
+        return false;
+      throw error;
+    }
+  }
 
   function certificateRequest(slice: ResourceSlice): string {
     const { privateKey } = clusterKeyPair(clusterKeys);

@@ -2,6 +2,7 @@ import { EventReason, Label, ResourceSlice, type StorageClass, type Tenant } fro
 import {
   checkCertificateRequest,
   InvalidCertificateRequest,
+  parseCertificateRequest,
   KeyError,
   readPublicKey,
   resourceSliceSubject,
@@ -22,6 +23,7 @@ import {
 import { isCopy } from "../plan/replication";
 import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
 import type { IdentityProvider } from "./identity-provider/identity-provider";
+import { isReplaced } from "./key-rotation";
 import { isAccepted, type SliceAuthentication, sliceStatus } from "./slice-status";
 import { describeLookup } from "./tenant-namespaces";
 
@@ -174,6 +176,9 @@ class SliceReconciler {
       });
     } catch (error) {
       if (!(error instanceof InvalidCertificateRequest || error instanceof KeyError)) throw error;
+      // The consumer is about to ask for a certificate of its new key: until then the one that it has must do.
+      if (isAccepted(slice, "Authentication") && isForReplacedKey(csr, tenant))
+        return { authentication: { outcome: "pending" } };
       events.warning(slice, EventReason.invalidCSR, `spec.csr: ${error.message}`);
       return { authentication: { outcome: "denied" } };
     }
@@ -215,5 +220,15 @@ class SliceReconciler {
 
   private now(): string {
     return timestamp(this.authentication.runtime.clock);
+  }
+}
+
+/** Whether a request is for the key that its consumer had before it rotated its keys. */
+function isForReplacedKey(csr: Buffer, tenant: Tenant): boolean {
+  try {
+    return isReplaced(tenant, parseCertificateRequest(csr).publicKey);
+  } catch (error) {
+    if (error instanceof InvalidCertificateRequest) return false;
+    throw error;
   }
 }

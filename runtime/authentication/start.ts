@@ -7,6 +7,7 @@ import { runIdentityCreator } from "./identity-creator";
 import { ApiServerLocation } from "./identity-provider/api-server-location";
 import { IamProvider } from "./identity-provider/iam-provider";
 import { X509Provider } from "./identity-provider/x509-provider";
+import { runKeyRotation } from "./key-rotation";
 import { runNonceCreator } from "./nonce-creator";
 import { runNonceSigner } from "./nonce-signer";
 import type { AuthenticationOptions } from "./options";
@@ -64,6 +65,7 @@ export async function startAuthentication(
   runResourceSliceLocal(authentication);
   runIdentityCreator(authentication);
   runLocalRenewer(authentication);
+  runKeyRotation(authentication);
 
   if (!options.offloadingEnabled) return;
   runQuotaCreator(authentication, informers.informer(Quota));

@@ -4,9 +4,11 @@ export {
   generateKeyPair,
   KeyError,
   publicKeyDer,
+  publicKeyFingerprint,
   publicKeyOf,
   readPrivateKey,
   readPublicKey,
+  samePublicKey,
 } from "./key-pair";
 export type { KeyPair, KeyType } from "./key-pair";
 export { generateNonce, signNonce, verifyNonce } from "./nonce";

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, KeyObject } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, KeyObject } from "node:crypto";
 import nacl from "tweetnacl";
 
 /** A cluster's key pair as it stands in the Secret `authentication-keys` (control plane reference 4.1). */
@@ -86,6 +86,19 @@ export function publicKeyOf(privateKey: string | Uint8Array | KeyObject): string
 /** The SPKI DER of a public key: what two public keys are compared by. */
 export function publicKeyDer(key: string | Uint8Array | KeyObject): Buffer {
   return readPublicKey(key).export({ type: "spki", format: "der" });
+}
+
+/** What a public key is recognised by: the SHA-256 of its SPKI, in hexadecimal. */
+export function publicKeyFingerprint(key: string | Uint8Array | KeyObject): string {
+  return createHash("sha256").update(publicKeyDer(key)).digest("hex");
+}
+
+/** Whether two public keys are the same one, in whatever form. */
+export function samePublicKey(
+  a: string | Uint8Array | KeyObject,
+  b: string | Uint8Array | KeyObject,
+): boolean {
+  return publicKeyDer(a).equals(publicKeyDer(b));
 }
 
 function pem(key: KeyObject): string {

@@ -55,6 +55,12 @@ export const EventReason = {
   tenantNotFound: "TenantNotFound",
   /** With a space, as readers of events know it. */
   invalidResourceSlice: "Invalid ResourceSlice",
+  /** On the cluster's own keys; ours, as are the next two. */
+  keysRotated: "KeysRotated",
+  /** On a control-plane Identity: its provider is asked to take the cluster's new key. */
+  keyRotationAsked: "KeyRotationAsked",
+  /** On a Tenant. */
+  keyReplaced: "KeyReplaced",
   virtualNodeCreated: "VirtualNodeCreated",
 
   // virtual node and reflection

@@ -61,6 +61,8 @@ export const DataKey = {
   telemetryClusterID: "CLUSTER_ID_TELEMETRY",
   privateKey: "privateKey",
   publicKey: "publicKey",
+  /** Of the pairs before rotations, PEM one after the other. */
+  previousPublicKeys: "previousPublicKeys",
   nonce: "nonce",
   signedNonce: "signedNonce",
   csr: "csr",
