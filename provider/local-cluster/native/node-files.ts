@@ -109,6 +109,8 @@ function cniConfig(node: NodePlan): unknown {
         },
       },
       { type: "portmap", capabilities: { portMappings: true } },
+      // A pod's namespace has the settings of the machine's own, not of the node's; elsewhere nodes forward, and so may their pods.
+      { type: "tuning", sysctl: { "net.ipv4.ip_forward": "1" } },
     ],
   };
 }
