@@ -37,6 +37,9 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
   const gateway = gatewayOf(flags);
   const listenPort = portOf("listen-ports", flags.listenPorts);
   const endpointPort = portOf("endpoint-ports", flags.endpointPorts);
+  if (gateway.end === "client" && flags.endpointAddress.length === 0) {
+    throw new UsageError("--endpoint-address is missing; give the addresses of the peer's server");
+  }
   const kernel = new Kernel(runtime.metrics);
   const later: { onActivity: () => void } = { onActivity: () => undefined };
   const activity = new Activity(runtime, gateway, flags, () => later.onActivity());

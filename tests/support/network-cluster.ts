@@ -18,6 +18,7 @@ import {
   Pod,
   PublicKey,
   Secret,
+  ServiceAccount,
   WgGatewayClientTemplate,
   WgGatewayServerTemplate,
 } from "../../runtime/api";
@@ -154,6 +155,12 @@ export class NetworkCluster {
     await on.host.run(`
       ip addr add ${POD_GATEWAY}/32 dev ${wire}
       ip route add ${address} dev ${wire} scope link`);
+    // Nobody makes it here, and no pod is admitted without.
+    await this.client.apply(
+      ServiceAccount,
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } },
+      { fieldManager: "network-lab" },
+    );
     await this.client.create(Pod, {
       apiVersion: "v1",
       kind: "Pod",
@@ -231,10 +238,8 @@ export class NetworkCluster {
     flags: string[] = [],
   ): Promise<LabAgent> {
     const namespace = `liqo-tenant-${peer}`;
-    const object = await until(`the gateway for ${peer} of ${this.plan.id}`, () =>
-      end === "server"
-        ? this.client.get(GatewayServer, { name: peer, namespace })
-        : this.client.get(GatewayClient, { name: peer, namespace }),
+    const gateway = await until(`the gateway for ${peer} of ${this.plan.id}`, () =>
+      this.gatewayFlags(end, peer),
     );
     const keys = await this.mountKeys(peer);
     return this.start(
@@ -243,7 +248,7 @@ export class NetworkCluster {
       [
         `--name=${peer}`,
         `--namespace=${namespace}`,
-        `--gateway-uid=${object.metadata.uid ?? ""}`,
+        ...gateway,
         `--remote-cluster-id=${peer}`,
         `--mode=${end}`,
         `--node-name=${pod.node}`,
@@ -253,6 +258,23 @@ export class NetworkCluster {
         ...flags,
       ],
       `gateway-${pod.name}`,
+    );
+  }
+
+  /** What the template of a gateway would fill in. */
+  private async gatewayFlags(end: "server" | "client", name: string): Promise<string[] | undefined> {
+    const ref = { name, namespace: `liqo-tenant-${name}` };
+    if (end === "server") {
+      const server = await this.client.get(GatewayServer, ref);
+      return server && [`--gateway-uid=${server.metadata.uid ?? ""}`];
+    }
+    const client = await this.client.get(GatewayClient, ref);
+    return (
+      client && [
+        `--gateway-uid=${client.metadata.uid ?? ""}`,
+        `--endpoint-address=${(client.spec.endpoint?.addresses ?? []).join()}`,
+        `--endpoint-ports=${client.spec.endpoint?.port ?? 0}`,
+      ]
     );
   }
 
@@ -410,8 +432,8 @@ export class NetworkCluster {
       ip addr add ${plan.address} dev eth0
       ip route add default via ${bare(this.plan.router)}
       nft add table ip cni
-      nft 'add chain ip cni masquerade { type nat hook postrouting priority 100; }'
-      nft add rule ip cni masquerade ip saddr ${plan.podCidr} ip daddr != ${this.plan.podCidr} masquerade`);
+      nft 'add chain ip cni out { type nat hook postrouting priority 100; }'
+      nft add rule ip cni out ip saddr ${plan.podCidr} ip daddr != ${this.plan.podCidr} masquerade`);
     for (const other of this.plan.nodes.filter(({ name }) => name !== plan.name)) {
       await host.run(`ip route add ${other.podCidr} via ${bare(other.address)}`);
     }

@@ -36,7 +36,10 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const { input, timeoutMs = 30_000 } = options;
   return await new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
+    // nft and wg open /dev/stdin by its path, which they cannot where it is a socket, as Node's pipes are; and a file would leave keys somewhere.
+    const [file, words]: [string, readonly string[]] =
+      input === undefined ? [program, args] : ["sh", ["-c", 'cat | "$@"', "sh", program, ...args]];
+    const child = spawn(file, words, {
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       timeout: timeoutMs,
       killSignal: "SIGKILL",

@@ -97,8 +97,7 @@ export class Kernel {
   /** Makes a tunnel what a configuration says, and leaves alone what is so already. */
   async syncTunnel(name: string, configuration: string): Promise<void> {
     this.writes?.inc({ tool: "wg" });
-    // wg opens a path, which it cannot for the socket that Node gives to a child; and a file would leave the key somewhere.
-    await outputOf("sh", ["-c", 'cat | wg syncconf "$1" /dev/stdin', "sh", name], { input: configuration });
+    await outputOf("wg", ["syncconf", name, "/dev/stdin"], { input: configuration });
   }
 
   async removeTunnelPeer(name: string, publicKey: string): Promise<void> {

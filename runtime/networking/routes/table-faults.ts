@@ -53,7 +53,7 @@ function routeFaults(route: Route): string[] {
     }
   }
   if (route.gw === undefined && route.dev === undefined) {
-    faults.push("has neither gw nor dev; say where the packets go");
+    faults.push("gw is missing, and so is dev; say where the packets go");
   }
   return faults;
 }
