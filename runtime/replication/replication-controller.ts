@@ -89,7 +89,7 @@ class Replication {
           ...[...this.sources.values()].map((informer) =>
             watches(informer, {
               keys: destinationOf,
-              when: ({ type, object }) => type === "deleted" || Boolean(object.metadata.deletionTimestamp),
+              when: ({ type, object }) => type !== "updated" || Boolean(object.metadata.deletionTimestamp),
             }),
           ),
         ],
@@ -113,7 +113,10 @@ class Replication {
     if (use === undefined) {
       await this.stop(clusterId);
       for (const secret of leaving) await this.release(secret);
-      if (secrets.length === 0) await this.releaseSources(clusterId, undefined);
+      if (secrets.length === 0) {
+        await this.releaseSources(clusterId, undefined);
+        this.tellMissingIdentity(clusterId);
+      }
       return;
     }
     const secret = await this.hold(use);
@@ -221,6 +224,21 @@ class Replication {
         const { namespace, deletionTimestamp } = source.metadata;
         if (!deletionTimestamp || namespace === servedNamespace) continue;
         await releaseSource(this.runtime.client, kind, source);
+      }
+    }
+  }
+
+  /** Nothing of what is to be copied to a peer can be, without an identity there. */
+  private tellMissingIdentity(clusterId: string): void {
+    const { events } = this.runtime;
+    for (const kind of replicatedKinds) {
+      for (const source of this.sourcesOf(kind).byIndex(peer, clusterId)) {
+        if (source.metadata.deletionTimestamp) continue;
+        events.warning(
+          source,
+          EventReason.controlPlaneIdentityMissing,
+          `not copied to cluster "${clusterId}" yet: no Secret is labelled ${Label.identityType}=ControlPlane and ${Label.remoteClusterID}=${clusterId}; authenticate with the cluster, or make the Secret`,
+        );
       }
     }
   }

@@ -1,8 +1,9 @@
 /** `npm run bench -- <suite> [options]`: measures on this machine and prints what it measured; see each suite's file for its options. */
 import { footprint } from "./footprint";
 import { offload } from "./offload";
+import { peers } from "./peers";
 
-const suites: Record<string, (args: string[]) => Promise<void>> = { offload, footprint };
+const suites: Record<string, (args: string[]) => Promise<void>> = { offload, footprint, peers };
 
 async function main(): Promise<void> {
   const [name = "", ...args] = process.argv.slice(2);

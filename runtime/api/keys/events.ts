@@ -42,6 +42,8 @@ export const EventReason = {
 
   // replication
   invalidControlPlaneSecret: "InvalidControlPlaneSecret",
+  /** On what is to be copied to a peer; ours, as are the next two. */
+  controlPlaneIdentityMissing: "ControlPlaneIdentityMissing",
   replicationForbidden: "ReplicationForbidden",
   replicationConflict: "ReplicationConflict",
 
