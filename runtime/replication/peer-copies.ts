@@ -103,6 +103,7 @@ export class PeerCopies {
     } catch (error) {
       if (isForbidden(error)) {
         // Drained, or not bound yet: nobody tells us when that changes, so ask again.
+        this.recreation.forbidden(key);
         log.info("the peer does not let us make a copy", { kind: kind.kind, error });
         events?.warning(source, EventReason.replicationForbidden, error.message);
         return { requeueAfterMs: Math.max(1_000, this.recreation.delayMs(key)) };
