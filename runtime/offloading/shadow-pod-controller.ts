@@ -32,12 +32,14 @@ import {
 
 /** A name that a pod of somebody else holds is tried again after this time: its deletion is not watched. */
 const TAKEN_AGAIN_MS = 15_000;
+/** The garbage collector deletes the pod of a ShadowPod that went at once, but for the first half minute of a cluster, when it does not know of the kind yet. */
+const COLLECTION_MS = 2_000;
 /** A pod of an earlier ShadowPod is being collected. */
 const COLLECTED_MS = 250;
 
 /**
- * Gives each ShadowPod its pod: one request, one more when it runs and when it has ended, and one when it goes. A pod that goes without having
- * ended is made anew; one that is not the ShadowPod's own is never touched.
+ * Gives each ShadowPod its pod: one request, and one more when it runs and when it has ended. A pod that goes without having ended is made anew;
+ * one that is not the ShadowPod's own is never touched.
  *
  * @see offloading reference 12.1
  */
@@ -88,7 +90,8 @@ function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memo
     },
     deleted: (pod) => {
       gone(pod);
-      if (memory.isAbandoned(keyOf(pod), controllerOf(pod)?.uid ?? "")) memory.forget(keyOf(pod));
+      if (memory.abandonedForMs(keyOf(pod), controllerOf(pod)?.uid ?? "") !== undefined)
+        memory.forget(keyOf(pod));
     },
   });
 }
@@ -103,23 +106,25 @@ class ShadowPodReconciler {
 
   async reconcile(key: string, shadow: ShadowPod | undefined): Promise<Outcome> {
     const pod = this.pods.getByKey(key);
-    if (pod !== undefined) await this.removeAbandoned(key, pod);
-    if (shadow === undefined || isDeleting(shadow) || isTerminal(shadow.status?.phase)) return;
+    if (shadow === undefined) return pod && (await this.removeAbandoned(key, pod));
+    if (isDeleting(shadow) || isTerminal(shadow.status?.phase)) return;
     const uid = shadow.metadata.uid ?? "";
     const ended = this.memory.outcome(key, uid);
     if (ended !== undefined) return await this.report(key, shadow, ended);
     if (pod === undefined) return await this.create(key, shadow);
-    if (controllerOf(pod)?.uid !== uid) return this.taken(shadow, pod);
+    if (controllerOf(pod)?.uid !== uid)
+      return (await this.removeAbandoned(key, pod)) ?? this.taken(shadow, pod);
     await this.follow(key, shadow, pod);
     const phase = phaseToReport(shadow.status?.phase, pod);
     if (phase !== undefined) await this.report(key, shadow, phase);
   }
 
-  /** The garbage collector would do it, with three requests and at a rate of its own: what we do not see go is left to it. */
-  private async removeAbandoned(key: string, pod: Pod): Promise<void> {
+  /** Of a pod whose ShadowPod was seen to go; the others are left to the garbage collector. */
+  private async removeAbandoned(key: string, pod: Pod): Promise<Outcome> {
     const { uid } = pod.metadata;
-    if (uid === undefined || isDeleting(pod)) return;
-    if (!this.memory.isAbandoned(key, controllerOf(pod)?.uid ?? "")) return;
+    const abandonedForMs = this.memory.abandonedForMs(key, controllerOf(pod)?.uid ?? "");
+    if (abandonedForMs === undefined || uid === undefined || isDeleting(pod)) return;
+    if (abandonedForMs < COLLECTION_MS) return { requeueAfterMs: COLLECTION_MS - abandonedForMs };
     try {
       await this.context.client.delete(Pod, pod.metadata, { uid });
     } catch (error) {

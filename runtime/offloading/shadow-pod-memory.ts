@@ -9,8 +9,8 @@ interface Remembered {
   /** How the pod ended, seen when it was deleted before that could be written. */
   outcome?: "Succeeded" | "Failed";
   reported?: string;
-  /** The ShadowPod is gone, its pod is not yet. */
-  abandoned?: true;
+  /** When the ShadowPod went and left its pod behind. */
+  abandonedAt?: number;
   /** What was last written to the pod's metadata. */
   metadata?: { pod: string; labels: Strings; annotations: Strings };
 }
@@ -37,12 +37,13 @@ export class ShadowPodMemory {
 
   /** The ShadowPod went, and left its pod behind; nothing else of it matters any more. */
   abandon(key: string, uid: string): void {
-    this.entries.set(key, { uid, abandoned: true });
+    this.entries.set(key, { uid, abandonedAt: this.clock.monotonic() });
   }
 
-  /** Whether a pod's owner was seen to go. */
-  isAbandoned(key: string, owner: string): boolean {
-    return this.known(key, owner)?.abandoned === true;
+  /** How long ago a pod's owner was seen to go; undefined where it was not. */
+  abandonedForMs(key: string, owner: string): number | undefined {
+    const { abandonedAt } = this.known(key, owner) ?? {};
+    return abandonedAt === undefined ? undefined : this.clock.monotonic() - abandonedAt;
   }
 
   /** The pod has been seen, or has been seen to go. */

@@ -34,7 +34,10 @@ interface Round {
   latenciesMs: number[];
   cpuSeconds: number;
   requests: AuditEvent[];
+  /** CPU seconds of each process, by name, until the pods ran. */
+  cpuOfProcesses: Map<string, number>;
   deletionSeconds: number;
+  deletionRequests: AuditEvent[];
 }
 
 export async function offload(args: string[]): Promise<void> {
@@ -53,10 +56,9 @@ export async function offload(args: string[]): Promise<void> {
     print(`peering: ${pair.peeringSeconds.toFixed(2)} s from the first object to a virtual node Ready`);
     await offloadNamespace(pair);
     for (const [index, pods] of sizes.entries()) {
-      const before = cpuOf(pair);
       const round = await pairRound(pair, pods);
       report(round, plain[index]);
-      reportProcesses(pair, before, pods);
+      reportProcesses(pair, round);
     }
     await steady(pair.consumer.client, Number(values.steady));
   } finally {
@@ -92,12 +94,17 @@ async function plainRounds(sizes: number[], most: number): Promise<Round[]> {
 async function pairRound(pair: PeeredPair, pods: number): Promise<Round> {
   const { consumer, provider } = pair;
   const name = `app-${pods}`;
+  const before = cpuOf(pair);
   const round = await measure(pods, [consumer, provider], () =>
     deployAndWait(consumer.client, NAMESPACE, name, pods),
   );
+  round.cpuOfProcesses = new Map([...cpuOf(pair)].map(([of, cpu]) => [of, cpu - (before.get(of) ?? 0)]));
+  const from = Date.now();
   round.deletionSeconds = await deleteAndWait(consumer.client, NAMESPACE, name, [
     { client: provider.client, namespace: REMOTE_NAMESPACE },
   ]);
+  await settle();
+  round.deletionRequests = requestsSince([consumer, provider], from);
   return round;
 }
 
@@ -109,13 +116,29 @@ async function measure(
   const from = Date.now();
   const cpu = machineCpuSeconds();
   const { seconds, latenciesMs } = await work();
-  // What a pod costs does not end when it is Running: events and statuses follow.
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await settle();
   const cpuSeconds = machineCpuSeconds() - cpu;
-  const requests = clusters.flatMap(({ controlPlane }) =>
+  return {
+    pods,
+    seconds,
+    latenciesMs,
+    cpuSeconds,
+    requests: requestsSince(clusters, from),
+    cpuOfProcesses: new Map(),
+    deletionSeconds: NaN,
+    deletionRequests: [],
+  };
+}
+
+/** What a pod costs does not end when it is Running, or gone: events and statuses follow. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 2_000));
+}
+
+function requestsSince(clusters: readonly BenchCluster[], from: number): AuditEvent[] {
+  return clusters.flatMap(({ controlPlane }) =>
     auditEvents(controlPlane.auditLogPath ?? "", from, Date.now()).filter(countsForPods),
   );
-  return { pods, seconds, latenciesMs, cpuSeconds, requests, deletionSeconds: NaN };
 }
 
 /** Leases, health checks and watches go on whether pods come or not; the benchmark's own requests are nobody's cost. */
@@ -140,12 +163,17 @@ function report(round: Round, plain: Round | undefined): void {
     `  binding to Running: p50 ${quantile(round.latenciesMs, 0.5).toFixed(0)} ms, p99 ${quantile(round.latenciesMs, 0.99).toFixed(0)} ms`,
   );
   print(`  ${((1000 * round.cpuSeconds) / round.pods).toFixed(0)} ms CPU a pod, whole machine`);
+  printRequests(round.requests, round.pods);
   print(
     `  deleted on both sides in ${round.deletionSeconds.toFixed(1)} s (plain ${plain?.deletionSeconds.toFixed(1) ?? "?"} s)`,
   );
-  print(`  ${(round.requests.length / round.pods).toFixed(2)} API requests a pod, both sides:`);
-  for (const [what, count] of countRequests(round.requests, describeWithUser)) {
-    if (count / round.pods >= 0.05) print(`    ${(count / round.pods).toFixed(2)}  ${what}`);
+  printRequests(round.deletionRequests, round.pods);
+}
+
+function printRequests(requests: readonly AuditEvent[], pods: number): void {
+  print(`  ${(requests.length / pods).toFixed(2)} API requests a pod, both sides:`);
+  for (const [what, count] of countRequests(requests, describeWithUser)) {
+    if (count / pods >= 0.05) print(`    ${(count / pods).toFixed(2)}  ${what}`);
   }
 }
 
@@ -175,12 +203,12 @@ function cpuOf(pair: PeeredPair): Map<string, number> {
   return new Map(processesOf(pair).map(([name, pid]) => [name, usageOf(pid)?.cpuSeconds ?? 0]));
 }
 
-function reportProcesses(pair: PeeredPair, before: Map<string, number>, pods: number): void {
-  print("  process: CPU a pod (ms, deletion included), memory now (MB, PSS)");
+function reportProcesses(pair: PeeredPair, { cpuOfProcesses, pods }: Round): void {
+  print("  process: CPU a pod until all ran (ms), memory after they are gone (MB, PSS)");
   for (const [name, pid] of processesOf(pair)) {
     const usage = usageOf(pid);
     if (usage === undefined) continue;
-    const cpu = (1000 * (usage.cpuSeconds - (before.get(name) ?? 0))) / pods;
+    const cpu = (1000 * (cpuOfProcesses.get(name) ?? 0)) / pods;
     print(`    ${name.padEnd(32)} ${cpu.toFixed(1).padStart(7)} ${usage.pssMb.toFixed(0).padStart(6)}`);
   }
 }

@@ -135,11 +135,11 @@ describe("offloading of pods, at the provider", function () {
     assert.equal((await shadowOf("job"))?.status?.phase, "Succeeded");
   });
 
-  it("takes the pod along, in one request", async () => {
-    const begin = await clusters().quiet();
+  it("takes the pod along, within seconds also in a new cluster", async () => {
+    const begin = performance.now();
     await milan().delete(ShadowPod, ref("a"));
     await clusters().untilGone("the pod", () => podOf("a"));
-    assert.deepEqual(await clusters().writesSince(begin), [["delete pods", 1]]);
+    assert.ok(performance.now() - begin < 10_000, "the garbage collector was waited for");
   });
 
   it("leaves the pod where its owner is deleted without it", async () => {
