@@ -297,6 +297,7 @@ export const webhookRules: PolicyRule[] = [
   rule("", ["nodes"], ["get"]),
   rule("authentication.liqo.io", ["resourceslices", "tenants"], ["list"]),
   rule("offloading.liqo.io", ["namespaceoffloadings", "quotas", "shadowpods"], read),
+  rule("networking.liqo.io", ["firewallconfigurations", "routeconfigurations"], ["list"]),
   rule("offloading.liqo.io", ["virtualnodes"], ["list"]),
   rule("offloading.liqo.io", ["vkoptionstemplates"], ["get"]),
 ];

@@ -67,6 +67,10 @@ const origin = (object: string): string => labelOf(object, Label.reflectionOrigi
 const peerLabel = labelOf("object", Label.remoteClusterID);
 
 const offloading = { group: "offloading.liqo.io", version: "v1beta1" };
+const networking = { group: "networking.liqo.io", version: "v1beta1" };
+const namelessIn = (rules: string): string =>
+  `(has(c.rules.${rules}) && c.rules.${rules}.exists(r, !has(r.name) || r.name == ''))`;
+const NAMELESS_RULE = `has(object.spec.table.chains) && object.spec.table.chains.exists(c, ${["natRules", "filterRules", "routeRules"].map(namelessIn).join(" || ")})`;
 const authentication = { group: "authentication.liqo.io", version: "v1beta1" };
 
 /** Order, names and paths as upstream has them: runbooks quote them (offloading reference 16.1, control plane reference 13). */
@@ -121,6 +125,15 @@ function mutatingRegistrations({
       conditions: { "not-deleting": NOT_DELETING, "spec-differs": `${CREATED} || ${SPEC_DIFFERS}` },
     },
     {
+      name: "firewallconfiguration.mutate.liqo.io",
+      path: "/mutate/firewallconfigurations",
+      ...networking,
+      resource: "firewallconfigurations",
+      operations: ["CREATE", "UPDATE"],
+      skippable: true,
+      conditions: { "not-deleting": NOT_DELETING, "a-rule-has-no-name": NAMELESS_RULE },
+    },
+    {
       name: "tenant.validate.liqo.io",
       path: "/mutate/tenants",
       ...authentication,
@@ -132,7 +145,21 @@ function mutatingRegistrations({
   ];
 }
 
-function validatingRegistrations(): Registration[] {
+function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
+  const tables = (kind: "firewall" | "route"): Registration => ({
+    name: `${kind}configuration.validate.liqo.io`,
+    path: `/validate/${kind}configurations`,
+    ...networking,
+    resource: `${kind}configurations`,
+    operations: ["CREATE", "UPDATE"],
+    skippable: true,
+    conditions: {
+      "not-deleting": NOT_DELETING,
+      // What the controllers write is right by construction, and each pod that comes or goes is such a write.
+      "not-ours": `request.userInfo.username != 'system:serviceaccount:${namespace}:${DeploymentName.controllerManager}'`,
+      "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${differs("labels")}`,
+    },
+  });
   return [
     {
       name: "nsoff.validate.liqo.io",
@@ -156,6 +183,8 @@ function validatingRegistrations(): Registration[] {
         "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${origin("object")} != ${origin("oldObject")} || ${creator("object")} != ${creator("oldObject")}`,
       },
     },
+    tables("firewall"),
+    tables("route"),
     {
       name: "resourceslice.validate.liqo.io",
       path: "/validate/resourceslices",
@@ -209,7 +238,7 @@ export function webhookConfigurations(endpoint: WebhookEndpoint): WebhookConfigu
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: "ValidatingWebhookConfiguration",
       metadata,
-      webhooks: validatingRegistrations().map((registration) => webhook(registration, endpoint)),
+      webhooks: validatingRegistrations(endpoint).map((registration) => webhook(registration, endpoint)),
     },
   };
 }

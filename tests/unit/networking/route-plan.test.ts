@@ -152,7 +152,7 @@ describe("faults of a routing table", () => {
       rule({ priority: 32766 }),
       /priority 32766 is not between 1 and 32765/,
     ],
-    ["no next hop", rule({}, [{ gw: undefined }]), /routes\.0\.has neither gw nor dev/],
+    ["no next hop", rule({}, [{ gw: undefined }]), /routes\.0\.gw is missing, and so is dev/],
     [
       "a bad next hop",
       rule({}, [{ gw: "10.0.0.0/8" }]),

@@ -18,11 +18,14 @@ describe("the registrations", () => {
       "shadowpod.mutate.liqo.io /mutate/shadowpods",
       "fc.mutate.liqo.io /mutate/foreign-cluster",
       "virtualnode.mutate.liqo.io /mutate/virtualnodes",
+      "firewallconfiguration.mutate.liqo.io /mutate/firewallconfigurations",
       "tenant.validate.liqo.io /mutate/tenants",
     ]);
     assert.deepEqual(shown(validating.webhooks), [
       "nsoff.validate.liqo.io /validate/namespace-offloading",
       "shadowpod.validate.liqo.io /validate/shadowpods",
+      "firewallconfiguration.validate.liqo.io /validate/firewallconfigurations",
+      "routeconfiguration.validate.liqo.io /validate/routeconfigurations",
       "resourceslice.validate.liqo.io /validate/resourceslices",
       "tenant.validate.liqo.io /validate/tenants",
     ]);
@@ -61,8 +64,11 @@ describe("the registrations", () => {
     assert.deepEqual(skippable, [
       "fc.mutate.liqo.io",
       "virtualnode.mutate.liqo.io",
+      "firewallconfiguration.mutate.liqo.io",
       "tenant.validate.liqo.io",
       "nsoff.validate.liqo.io",
+      "firewallconfiguration.validate.liqo.io",
+      "routeconfiguration.validate.liqo.io",
       "tenant.validate.liqo.io",
     ]);
   });
