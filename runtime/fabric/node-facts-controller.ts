@@ -1,8 +1,10 @@
 import { Annotation, InternalNode, Label, LabelValue, Pod } from "../api";
 import { type Informer, patchStatusIfChanged, type RuntimeContext, runController, watches } from "../kube";
+import { overlayOf } from "../networking/agent/overlay-kind";
 import { podAddress } from "../networking/generate/node-routes";
 import type { Kernel } from "../networking/kernel/kernel";
 import type { OverlayKind } from "../networking/links/overlay-links";
+import { probeOverlay } from "../networking/links/overlay-probe";
 
 const KEY = "node";
 /** Routes of the node may change without anybody telling. */
@@ -25,9 +27,10 @@ export function runNodeFactsController(
   runtime: RuntimeContext,
   kernel: Kernel,
   nodes: Informer<InternalNode>,
-  { node, overlay }: { node: string; overlay: OverlayKind },
+  node: string,
 ): { again: () => void } {
   const { client, informers } = runtime;
+  let overlay: OverlayKind | undefined;
   const gateways = informers.informer(Pod, {
     labelSelector: `${Label.networkingComponent}=${LabelValue.gateway},${Label.gatewayActive}=${LabelValue.true}`,
     project: withPlace,
@@ -42,7 +45,8 @@ export function runNodeFactsController(
       reconcile: async () => {
         const observed = nodes.get(node);
         if (observed === undefined || observed.metadata.deletionTimestamp) return undefined;
-        if (observed.metadata.annotations?.[Annotation.overlay] !== overlay) {
+        overlay ??= await probeOverlay(kernel, overlayOf(observed));
+        if (overlayOf(observed) !== overlay) {
           const body = {
             metadata: { uid: observed.metadata.uid, annotations: { [Annotation.overlay]: overlay } },
           };

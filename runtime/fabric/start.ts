@@ -8,7 +8,6 @@ import { runRoutesPass } from "../networking/agent/routes-pass";
 import { runTablesPass } from "../networking/agent/tables-pass";
 import { kernelFault } from "../networking/kernel/host-settings";
 import { Kernel } from "../networking/kernel/kernel";
-import { probeOverlay } from "../networking/links/overlay-probe";
 import type { FabricFlags } from "./flags";
 import { runNodeFactsController } from "./node-facts-controller";
 import { NodeOverlay } from "./node-overlay";
@@ -39,10 +38,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     resyncMs: flags.resyncInterval,
   };
   const nodes = informers.informer(InternalNode);
-  const facts = runNodeFactsController(runtime, kernel, nodes, {
-    node: flags.nodename,
-    overlay: await probeOverlay(kernel),
-  });
+  const facts = runNodeFactsController(runtime, kernel, nodes, flags.nodename);
   const tables = runTablesPass(agent, {
     firewalls: informers.informer(FirewallConfiguration, {
       labelSelector: categorySelector.firewall("fabric"),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Secret } from "../../runtime/api";
 import { generateWireGuardKeyPair } from "../../runtime/identity";
 import { auditEvents, describeRequest } from "../support/audit-log";
-import { answersPing, sendBytes, startSink } from "../support/lab-traffic";
+import { answers, sendBytes, startSink } from "../support/lab-traffic";
 import {
   type LabAgent,
   type LabPod,
@@ -91,7 +91,7 @@ describe("gateways of two clusters with the same networks", function () {
     await Promise.all([...fabrics, serverAgent, clientAgent].map((agent) => agent.untilReady()));
   });
 
-  afterEach(async function () {
+  afterEach(function () {
     if (this.currentTest?.state !== "failed" || clientAgent === undefined) return;
     for (const [what, agent] of Object.entries({ clientAgent, serverAgent })) {
       console.error(`${what}\n${agent.log().slice(-3_000)}`);
@@ -105,10 +105,14 @@ describe("gateways of two clusters with the same networks", function () {
   });
 
   const passes = async (timeoutMs: number) => {
-    await until("a pod reaches a pod of the other cluster", () => answersPing(a.host, remapped(b.address)), {
-      timeoutMs,
-      everyMs: 100,
-    });
+    await until(
+      "a pod reaches a pod of the other cluster",
+      () => answers(a.host, remapped(b.address), 8000),
+      {
+        timeoutMs,
+        everyMs: 100,
+      },
+    );
   };
 
   it("connect, and say so", async () => {
@@ -157,7 +161,7 @@ describe("gateways of two clusters with the same networks", function () {
   it("go on while an agent is dead, and the next one writes nothing", async () => {
     const agents = [clientAgent, serverAgent, ...fabrics];
     await Promise.all(agents.map((agent) => agent.kill()));
-    assert.ok(await answersPing(a.host, remapped(b.address)), "traffic goes on without agents");
+    assert.ok(await answers(a.host, remapped(b.address), 8000), "traffic goes on without agents");
     const from = Date.now();
     for (const agent of agents) agent.restart();
     await Promise.all(agents.map((agent) => agent.untilReady()));
@@ -176,7 +180,7 @@ describe("gateways of two clusters with the same networks", function () {
       )
       .map(describeRequest);
     assert.deepEqual(writes, []);
-    assert.ok(await answersPing(a.host, remapped(b.address)));
+    assert.ok(await answers(a.host, remapped(b.address), 8000));
   });
 
   it("put back what somebody else removed", async () => {

@@ -4,32 +4,30 @@ import type { LabHost } from "./network-lab";
 const node = (script: string, ...args: (string | number)[]) =>
   `'${process.execPath}' -e '${script}' ${args.map((arg) => `'${arg}'`).join(" ")}`;
 
-/** Whether a ping comes back within two seconds. */
-export async function answersPing(from: LabHost, address: string): Promise<boolean> {
-  return await from.run(`ping -c 1 -W 2 ${address}`).then(
-    () => true,
-    () => false,
-  );
+/** Whether a sink answers within two seconds. */
+export async function answers(from: LabHost, address: string, port: number): Promise<boolean> {
+  return await from
+    .run(`timeout 2 bash -c 'exec 3<>/dev/tcp/${address}/${port} && read -r -u 3 source && [ -n "$source" ]'`)
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 const ECHO = `
   const [port] = process.argv.slice(1);
-  require("node:net").createServer((socket) => {
+  require("node:net").createServer({ allowHalfOpen: true }, (socket) => {
     socket.write(socket.remoteAddress.replace("::ffff:", "") + "\\n");
     let bytes = 0;
     socket.on("data", (chunk) => { bytes += chunk.length; });
     socket.on("end", () => socket.end(String(bytes)));
     socket.on("error", () => undefined);
-  }).on("connection", (socket) => socket.setNoDelay(true)).listen({ port: Number(port), allowHalfOpen: true });
+  }).listen(Number(port));
 `;
 
 /** A TCP server that says which address it sees, and after the end of what it is sent, how many bytes those were. */
 export async function startSink(host: LabHost, port: number): Promise<void> {
-  host.spawn(process.execPath, [
-    "-e",
-    ECHO.replace("createServer((", "createServer({ allowHalfOpen: true }, ("),
-    String(port),
-  ]);
+  host.spawn(process.execPath, ["-e", ECHO, String(port)]);
   await host.run(
     `for i in $(seq 100); do ss -Hltn "sport = :${port}" | grep -q . && exit 0; sleep 0.1; done; exit 1`,
   );

@@ -25,6 +25,7 @@ import {
 import { DEFAULT_POOLS } from "../../runtime/ipam/pools";
 import { startIpam } from "../../runtime/ipam/start";
 import { KubeClient } from "../../runtime/kube";
+import { isConfigured, mapAddress } from "../../runtime/networking/address-mapping";
 import type { NetworkingOptions } from "../../runtime/networking/options";
 import { startNetworking } from "../../runtime/networking/start";
 import { installDefinitions } from "./install-definitions";
@@ -367,6 +368,15 @@ export class NetworkCluster {
       },
       { fieldManager: "network-lab", force: true },
     );
+  }
+
+  /** How this cluster sees an address of a peer's pod. */
+  async remapped(peer: string, address: string): Promise<string> {
+    const namespace = `liqo-tenant-${peer}`;
+    return await until(`the networks of ${peer} as ${this.plan.id} sees them`, async () => {
+      const configuration = await this.client.get(Configuration, { name: peer, namespace });
+      return configuration && isConfigured(configuration) && mapAddress(address, configuration);
+    });
   }
 
   async connection(peer: string): Promise<Connection | undefined> {

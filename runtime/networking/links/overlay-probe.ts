@@ -6,11 +6,14 @@ import { isOverlay, type OverlayKind } from "./overlay-links";
 const PROBE_ID = 2 ** 24 - 1;
 const PROBE = `${OVERLAY_INTERFACE_PREFIX}probe`;
 
-/** What this kernel has for the overlay: geneve, or else vxlan. Found by what is in use, else by trying. */
-export async function probeOverlay(kernel: Kernel): Promise<OverlayKind> {
-  const inUse = (await kernel.links()).filter((link) => isOverlay(link) && link.name !== PROBE);
-  // All have one kind, but vxlan may be in use for the sake of another node.
-  if (inUse.some(({ kind }) => kind === "geneve")) return "geneve";
+/**
+ * What this kernel has for the overlay: geneve, or else vxlan. Found by trying, unless an agent has found it since the kernel was started.
+ *
+ * @param said by an agent before
+ */
+export async function probeOverlay(kernel: Kernel, said: OverlayKind | undefined): Promise<OverlayKind> {
+  const isInUse = (await kernel.links()).some((link) => isOverlay(link) && link.name !== PROBE);
+  if (said !== undefined && isInUse) return said;
   // 192.0.2.0/24 is for documentation: nothing is ever sent there.
   const refused = await kernel.applyBatch([
     `link add name ${PROBE} type geneve id ${PROBE_ID} remote 192.0.2.1`,
