@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { parseArguments } from "../runtime/plan/arguments";
 import { fleetTopologySchema } from "../runtime/plan/fleet";
 import { type ClusterArgs, clusterProvider, inState } from "./cluster";
-import { type ApiServerArgs, Installation } from "./installation";
-import { Peering } from "./peering";
+import { type ApiServerArgs, Installation, type NetworkingArgs } from "./installation";
+import { Peering, type PeeringNetworkArgs } from "./peering";
 
 export interface FleetArgs {
   /** The clusters by their IDs. */
@@ -26,6 +26,8 @@ export interface FleetClusterArgs {
   labels?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** The cluster's pod CIDRs. */
   podCidrs?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Pods and Services of peers reach each other; without it, the cluster keeps its own network. */
+  networking?: NetworkingArgs;
   /** How peers reach this cluster's API server, where the cluster itself cannot tell. */
   apiServer?: pulumi.Input<ApiServerArgs>;
 }
@@ -41,6 +43,8 @@ export interface FleetPeeringArgs {
   resources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Amounts that the provider asks for in return, when the peering is bidirectional. */
   reverseResources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** How pods and Services of the two reach each other; `{}` takes the defaults. Both need `networking`. Without it they keep their own networks. */
+  networking?: PeeringNetworkArgs;
 }
 
 /**
@@ -58,10 +62,13 @@ export class Fleet extends pulumi.ComponentResource {
     const { peerings } = parseArguments(fleetTopologySchema, `Fleet "${name}"`, {
       clusters: Object.keys(args.clusters),
       peerings: Object.fromEntries(
-        Object.entries(args.peerings ?? {}).map(([peering, { consumer, provider }]) => [
+        Object.entries(args.peerings ?? {}).map(([peering, { consumer, provider, networking }]) => [
           peering,
-          { consumer, provider },
+          { consumer, provider, networking: networking !== undefined },
         ]),
+      ),
+      networked: Object.entries(args.clusters).flatMap(([id, { networking }]) =>
+        networking === undefined ? [] : [id],
       ),
     });
 
@@ -73,7 +80,7 @@ export class Fleet extends pulumi.ComponentResource {
       const consumer = installed.get(ends.consumer);
       const provider = installed.get(ends.provider);
       if (consumer === undefined || provider === undefined) throw new Error(`peering ${key} was not checked`);
-      const { bidirectional, resources, reverseResources } = args.peerings?.[key] ?? {};
+      const { bidirectional, resources, reverseResources, networking } = args.peerings?.[key] ?? {};
       const peering = new Peering(
         `${name}-${key}`,
         {
@@ -82,6 +89,7 @@ export class Fleet extends pulumi.ComponentResource {
           ...(bidirectional === undefined ? {} : { bidirectional }),
           ...(resources === undefined ? {} : { resources }),
           ...(reverseResources === undefined ? {} : { reverseResources }),
+          ...(networking === undefined ? {} : { networking }),
         },
         { parent: this },
       );
@@ -100,7 +108,7 @@ function install(
   image: pulumi.Input<string>,
   parent: pulumi.Resource,
 ): ClusterArgs {
-  const { kubeconfig, namespace, labels, podCidrs, apiServer } = args;
+  const { kubeconfig, namespace, labels, podCidrs, networking, apiServer } = args;
   const provider = clusterProvider(name, { kubeconfig, clusterIdentifier: clusterId }, { parent });
   const installation = new Installation(
     name,
@@ -111,6 +119,7 @@ function install(
       ...(namespace === undefined ? {} : { namespace }),
       ...(labels === undefined ? {} : { clusterLabels: labels }),
       ...(podCidrs === undefined ? {} : { podCidrs }),
+      ...(networking === undefined ? {} : { networking }),
       ...(apiServer === undefined ? {} : { apiServer }),
     },
     { parent },

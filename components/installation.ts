@@ -244,7 +244,12 @@ export class Installation extends pulumi.ComponentResource {
     );
 
     const network = networkObjects(structure.namespace, given.networking, data).map((object) =>
-      child(object.key, object.manifest, [...base, definitions], object.options),
+      child(
+        object.key,
+        object.manifest,
+        [...base, definitions, ...(object.waits ? workloads : [])],
+        object.options,
+      ),
     );
 
     const guard = new RemovalGuard(
@@ -259,6 +264,14 @@ export class Installation extends pulumi.ComponentResource {
   }
 }
 
+interface NetworkObject {
+  key: string;
+  manifest: KubernetesObjectArgs;
+  options?: pulumi.CustomResourceOptions;
+  /** Whether it is waited for until the controllers have answered it: then it comes after them, lest it keep them from being made. */
+  waits?: boolean;
+}
+
 /**
  * What the networking adds: the cluster's networks, waited for until they have their ranges, what gateways are made from, and the agent. How many
  * networks there are is plain; what they are may be known later.
@@ -267,7 +280,7 @@ function networkObjects(
   namespace: string,
   args: NetworkingArgs | undefined,
   data: pulumi.Output<InstallationData>,
-): { key: string; manifest: KubernetesObjectArgs; options?: pulumi.CustomResourceOptions }[] {
+): NetworkObject[] {
   if (args === undefined) return [];
   const settings = data.apply(({ networking, ...rest }) => {
     if (networking === undefined) throw new Error("the networking settings were not checked");
@@ -287,6 +300,7 @@ function networkObjects(
     return {
       key,
       manifest: { ...manifest, metadata: withWait(plan.metadata, "jsonpath={.status.cidr}") },
+      waits: true,
       // A network cannot become another one, and two of a name cannot be.
       options: { replaceOnChanges: ["spec"], deleteBeforeReplace: true },
     };

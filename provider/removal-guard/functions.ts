@@ -1,12 +1,18 @@
 import { z } from "zod";
 
 import {
+  Annotation,
   Configuration,
   ForeignCluster,
+  GatewayClient,
+  GatewayServer,
   Identity,
+  IP,
+  isOn,
   type Kind,
   type KubeObject,
   NamespaceOffloading,
+  Network,
   ResourceSlice,
   Tenant,
   VirtualNode,
@@ -31,6 +37,10 @@ const blockers: readonly { kind: Kind<KubeObject>; advice: string }[] = [
   { kind: Identity, advice: "remove the peerings, at the consumer" },
   { kind: Tenant, advice: "remove the peerings, at the provider" },
   { kind: Configuration, advice: "disconnect the networks" },
+  { kind: GatewayServer, advice: "disconnect the networks" },
+  { kind: GatewayClient, advice: "disconnect the networks" },
+  { kind: IP, advice: "delete them" },
+  { kind: Network, advice: "delete them" },
 ];
 
 /** Named at most, of each kind: an error text is for reading. */
@@ -81,7 +91,14 @@ async function names(
   context: ProviderContext,
 ): Promise<string[]> {
   const objects = await listIfServed(client, kind, context);
-  return objects.map(({ metadata: { name, namespace } }) => `${namespace}/${name}`);
+  return objects
+    .filter((object) => !isPreinstalled(object))
+    .map(({ metadata: { name, namespace } }) => `${namespace}/${name}`);
+}
+
+/** Came with the installation, and goes with it: no finalizer holds it (networking reference 3). */
+function isPreinstalled({ metadata }: KubeObject): boolean {
+  return isOn(metadata.annotations?.[Annotation.preinstalled]);
 }
 
 async function listIfServed<T extends KubeObject>(

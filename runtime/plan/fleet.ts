@@ -6,11 +6,29 @@ import { clusterIdSchema } from "./names";
 export const fleetTopologySchema = z
   .strictObject({
     clusters: z.array(clusterIdSchema).min(1, "are none; give at least one cluster"),
-    peerings: z.record(z.string().min(1), z.strictObject({ consumer: z.string(), provider: z.string() })),
+    /** Those of them that are installed with networking. */
+    networked: z.array(z.string()).default([]),
+    peerings: z.record(
+      z.string().min(1),
+      z.strictObject({
+        consumer: z.string(),
+        provider: z.string(),
+        /** Whether the networks of the two are connected. */
+        networking: z.boolean().default(false),
+      }),
+    ),
   })
-  .superRefine(({ clusters, peerings }, context) => {
+  .superRefine(({ clusters, networked, peerings }, context) => {
     const pairs = new Map<string, string>();
-    for (const [name, { consumer, provider }] of Object.entries(peerings)) {
+    for (const [name, { consumer, provider, networking }] of Object.entries(peerings)) {
+      for (const id of networking ? [consumer, provider] : []) {
+        if (networked.includes(id) || !clusters.includes(id)) continue;
+        context.addIssue({
+          code: "custom",
+          path: ["peerings", name],
+          message: `connects networks, and cluster ${id} has no networking; give the cluster the argument networking`,
+        });
+      }
       for (const [role, id] of Object.entries({ consumer, provider })) {
         if (clusters.includes(id)) continue;
         context.addIssue({

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 
 import {
+  Fleet,
   Installation,
   type NetworkingArgs,
   NetworkPeering,
@@ -206,5 +207,31 @@ describe("the networking of components, with mocks", function () {
       "Namespace rome-milan-provider /liqo-tenant-rome",
     ]);
     assert.deepEqual(shown((await run()).resources, ...kinds), []);
+  });
+
+  it("comes with a fleet, and is refused where one of the two clusters has none", async () => {
+    const networks = { podCidrs: ["10.31.0.0/16"], serviceCidr: "10.131.0.0/16" };
+    const fleet = (romes: NetworkingArgs | undefined) =>
+      recordResources(
+        () => {
+          const { nodeNames } = new Fleet("eu", {
+            image: "runtime:7",
+            clusters: {
+              rome: { kubeconfig: rome.kubeconfig, ...(romes !== undefined && { networking: romes }) },
+              milan: { kubeconfig: milan.kubeconfig, networking: networks },
+            },
+            peerings: { north: { consumer: "rome", provider: "milan", networking: { server: "consumer" } } },
+          });
+          return [nodeNames];
+        },
+        { computed },
+      );
+    const { resources } = await fleet(networks);
+    assert.deepEqual(shown(resources, "GatewayServer"), ["GatewayServer eu-rome liqo-tenant-milan/milan"]);
+    assert.equal(shown(resources, "DaemonSet").length, 2);
+    await assert.rejects(
+      fleet(undefined),
+      /peerings\.north: connects networks, and cluster rome has no networking; give the cluster the argument/,
+    );
   });
 });
