@@ -6,6 +6,7 @@ const components: ComponentRegistry = {
   "controller-manager": async () => (await import("./controller-manager/component.js")).controllerManager,
   fabric: async () => (await import("./fabric/component.js")).fabric,
   gateway: async () => (await import("./gateway/component.js")).gateway,
+  "metric-agent": async () => (await import("./metric-agent/component.js")).metricAgent,
   proxy: async () => (await import("./proxy/component.js")).proxy,
   "virtual-kubelet": async () => (await import("./virtual-kubelet/component.js")).virtualKubelet,
   webhook: async () => (await import("./webhooks/component.js")).webhook,

@@ -1,11 +1,10 @@
-import { DataKey, Label, LabelValue, Name } from "../api/keys";
+import { Label, LabelValue, Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
-import { componentLabels, type Module, selectorLabels } from "./component-labels";
+import { type Component, deployment, Port } from "./component-deployment";
 import type { InstallationData } from "./installation-settings";
 import type { ManifestOf } from "./manifest";
 
-/** Ports that every component serves; the virtual kubelet and the webhook have one more each. */
-export const Port = { health: 8081, metrics: 8082, webhook: 9443, kubelet: 10250 } as const;
+export { Port };
 
 /** Names of the Deployments, which are those of their ServiceAccounts too. */
 export const DeploymentName = {
@@ -18,22 +17,6 @@ export const DeploymentName = {
 export const WEBHOOK_SECRET = "liqo-webhook-certs";
 
 type Settings = InstallationData & { namespace: string };
-
-interface Component {
-  /** What the runtime's entry point calls it. */
-  component: "controller-manager" | "virtual-kubelet" | "webhook";
-  module: Module;
-  replicas: number;
-  flags: string[];
-  resources: Settings["resources"]["webhook"];
-  /** Cap of the JavaScript heap, in MiB: collects rather than grows, and fails by itself rather than by the kernel's choice. */
-  heapMib: number;
-  ports: { name: string; containerPort: number }[];
-  /** Whether two generations of the component may work at once, without electing a leader. */
-  mayOverlap: boolean;
-  /** More labels for its pods. */
-  podLabels?: Record<string, string>;
-}
 
 /** The Deployments of the control plane: one image, a component each. */
 export function deployments(settings: Settings): Record<keyof typeof DeploymentName, ManifestOf<Deployment>> {
@@ -61,12 +44,14 @@ function controllerManager(settings: Settings): Component {
       ...flag("api-server-address-override", apiServer.address),
       ...flag("ca-override", apiServer.ca && Buffer.from(apiServer.ca).toString("base64")),
       `--trusted-ca=${apiServer.trustedCa}`,
+      ...awsFlags(settings.aws),
       ...networkingFlags(settings.networking),
     ],
     resources: resources.controllerManager,
     heapMib: 384,
     ports: [],
     mayOverlap: false,
+    ...(settings.aws === undefined ? {} : { environment: awsEnvironment(settings.aws) }),
   };
 }
 
@@ -133,6 +118,25 @@ function networkingFlags(networking: Settings["networking"]): string[] {
   ];
 }
 
+/** The keys themselves come from a Secret, by the environment: flags are seen by everybody who may look at the pod. */
+function awsFlags(aws: Settings["aws"]): string[] {
+  if (aws === undefined) return [];
+  return [
+    `--aws-region=${aws.region}`,
+    `--aws-cluster-name=${aws.clusterName}`,
+    "--aws-access-key-id=$(AWS_ACCESS_KEY_ID)",
+    "--aws-secret-access-key=$(AWS_SECRET_ACCESS_KEY)",
+  ];
+}
+
+function awsEnvironment({ credentialsSecret }: NonNullable<Settings["aws"]>) {
+  const from = (name: string, key: string) => ({
+    name,
+    valueFrom: { secretKeyRef: { name: credentialsSecret, key } },
+  });
+  return [from("AWS_ACCESS_KEY_ID", "accessKeyId"), from("AWS_SECRET_ACCESS_KEY", "secretAccessKey")];
+}
+
 function commonFlags(): string[] {
   return ["--cluster-id=$(CLUSTER_ID)", "--liqo-namespace=$(POD_NAMESPACE)"];
 }
@@ -145,72 +149,4 @@ function pairs(values: Record<string, string>): string {
   return Object.entries(values)
     .map(([key, value]) => `${key}=${value}`)
     .join(",");
-}
-
-function deployment(settings: Settings, component: Component): ManifestOf<Deployment> {
-  const { component: name, module, replicas } = component;
-  const labels = componentLabels(name, module);
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: `liqo-${name}`, namespace: settings.namespace, labels },
-    spec: {
-      replicas,
-      selector: { matchLabels: selectorLabels(name) },
-      strategy: component.mayOverlap || replicas > 1 ? { type: "RollingUpdate" } : { type: "Recreate" },
-      template: {
-        metadata: { labels: { ...labels, ...component.podLabels } },
-        spec: {
-          serviceAccountName: `liqo-${name}`,
-          imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),
-          securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
-          terminationGracePeriodSeconds: 20,
-          containers: [container(settings, component)],
-        },
-      },
-    },
-  };
-}
-
-type Container = NonNullable<
-  NonNullable<NonNullable<NonNullable<ManifestOf<Deployment>["spec"]>["template"]>["spec"]>["containers"]
->[number];
-
-function container(settings: Settings, component: Component): Container {
-  const fromPod = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
-  return {
-    name: component.component,
-    image: settings.image,
-    imagePullPolicy: settings.imagePullPolicy,
-    args: [component.component, ...component.flags],
-    env: [
-      {
-        name: "CLUSTER_ID",
-        valueFrom: { configMapKeyRef: { name: Name.clusterIDConfigMap, key: DataKey.clusterID } },
-      },
-      fromPod("POD_NAME", "metadata.name"),
-      fromPod("POD_NAMESPACE", "metadata.namespace"),
-      fromPod("POD_IP", "status.podIP"),
-      // A small young generation costs a little more collecting and saves tens of megabytes a process.
-      { name: "NODE_OPTIONS", value: `--max-old-space-size=${component.heapMib} --max-semi-space-size=4` },
-    ],
-    ports: [
-      ...component.ports,
-      { name: "healthz", containerPort: Port.health },
-      { name: "metrics", containerPort: Port.metrics },
-    ],
-    readinessProbe: { httpGet: { path: "/readyz", port: "healthz" }, periodSeconds: 1, failureThreshold: 3 },
-    livenessProbe: {
-      httpGet: { path: "/healthz", port: "healthz" },
-      initialDelaySeconds: 10,
-      periodSeconds: 10,
-      failureThreshold: 3,
-    },
-    resources: component.resources,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    },
-  };
 }

@@ -24,6 +24,10 @@ export const installationStructureSchema = z.strictObject({
   namespace: namespaceNameSchema.default(Name.liqoNamespace),
   /** Whether the namespace is made with the rest, and removed with it; true by default. */
   createNamespace: z.boolean().default(true),
+  /** Whether there is a proxy by which peers reach the API server through the tunnel; false by default. */
+  proxy: z.boolean().default(false),
+  /** Whether consumers can read the metrics of their pods here, as an aggregated API; false by default. */
+  metricAgent: z.boolean().default(false),
 });
 
 /** What stands inside the objects, the cluster ID aside. */
@@ -50,6 +54,16 @@ export const installationDataSchema = z.strictObject({
       trustedCa: z.boolean().default(false),
     })
     .prefault({}),
+  /** Consumers get IAM users instead of certificates: for providers on EKS, whose API servers sign none. None by default. */
+  aws: z
+    .strictObject({
+      region: z.string().min(1),
+      /** Name of this cluster at EKS. */
+      clusterName: z.string().min(1),
+      /** Secret in the Liqo namespace with the keys `accessKeyId` and `secretAccessKey`. */
+      credentialsSecret: z.string().min(1),
+    })
+    .optional(),
   /** What a consumer is granted of each resource that it does not ask for. */
   defaultNodeResources: resourceListSchema.default({
     cpu: "4",

@@ -2,6 +2,7 @@ import { DataKey, Label, LabelValue, Name, VIRTUAL_NODE_TOLERATION } from "../ap
 import type { ConfigMap, Namespace, RuntimeClass, Service } from "../api/kubernetes";
 import type { VkOptionsTemplate } from "../api/offloading";
 import { parseArguments } from "./arguments";
+import { metricAgentManifests, proxyManifests } from "./auxiliary";
 import { componentLabels, selectorLabels } from "./component-labels";
 import { definitions } from "./definitions";
 import { DeploymentName, deployments, Port } from "./deployments";
@@ -16,6 +17,7 @@ import { fabricDaemonSet } from "./networking/fabric";
 import { clientTemplate, serverTemplate } from "./networking/gateway-templates";
 import { networkManifests } from "./networking/networks";
 import {
+  awsAuthManifests,
   clusterRoleBindings,
   clusterRoles,
   type InstalledModules,
@@ -30,7 +32,7 @@ import {
  * @throws InvalidObjectError when a setting is wrong
  */
 export function installation(settings: InstallationSettings): Manifest[] {
-  const { clusterId, namespace, createNamespace, ...data } = parseArguments(
+  const { clusterId, namespace, createNamespace, proxy, metricAgent, ...data } = parseArguments(
     installationSettingsSchema,
     "Installation",
     settings,
@@ -43,6 +45,9 @@ export function installation(settings: InstallationSettings): Manifest[] {
     vkOptionsTemplate(namespace, data),
     ...Object.values(deployments({ namespace, ...data })),
     ...networking(namespace, data),
+    ...(proxy ? proxyManifests({ namespace, ...data }) : []),
+    ...(metricAgent ? metricAgentManifests({ namespace, ...data }) : []),
+    ...(data.aws === undefined ? [] : awsAuthManifests(namespace)),
   ];
 }
 

@@ -310,6 +310,12 @@ export const webhookNamespaceRules: PolicyRule[] = [
   rule("coordination.k8s.io", ["leases"], ["create", "get", "update"]),
 ];
 
+/** The metric agent asks the kubelets of this cluster for their metrics, and knows whose pods are whose. */
+export const metricAgentRules: PolicyRule[] = [
+  rule("", ["namespaces", "nodes", "pods"], read),
+  rule("", ["nodes/proxy"], ["get"]),
+];
+
 /** What the frame of the controller manager itself needs: events, and the lease of the leader. */
 export const controllerManagerFrameRules: PolicyRule[] = [
   rule("", ["events"], ["create", "patch"]),

@@ -7,6 +7,7 @@ import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
 import { NetworkingRole } from "./networking/names";
 import {
+  awsAuthRules,
   controllerManagerNamespaceRules,
   controllerManagerRules,
   fabricRules,
@@ -187,6 +188,26 @@ export function roleBindings(namespace: string): ManifestOf<RoleBinding>[] {
     roleRef: { apiGroup: RBAC, kind: "Role", name },
     subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
   }));
+}
+
+/** What EKS keeps its map of users in; the controller manager may write it where consumers get IAM users. */
+export function awsAuthManifests(namespace: string): (ManifestOf<Role> | ManifestOf<RoleBinding>)[] {
+  const name = `${DeploymentName.controllerManager}-aws-auth`;
+  const metadata = {
+    name,
+    namespace: "kube-system",
+    labels: componentLabels("controller-manager", "authentication"),
+  };
+  return [
+    { apiVersion: `${RBAC}/v1`, kind: "Role", metadata, rules: awsAuthRules },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: "RoleBinding",
+      metadata,
+      roleRef: { apiGroup: RBAC, kind: "Role", name },
+      subjects: [{ kind: "ServiceAccount", name: DeploymentName.controllerManager, namespace }],
+    },
+  ];
 }
 
 /** The role's own name stands in `app.kubernetes.io/name`; the controllers look roles up by it (control plane reference 3.3). */

@@ -1,0 +1,121 @@
+import type {
+  APIService,
+  ClusterRole,
+  ClusterRoleBinding,
+  RoleBinding,
+  Service,
+  ServiceAccount,
+} from "../api/kubernetes";
+import { type Component, deployment, type ImageSettings } from "./component-deployment";
+import { componentLabels, type Module, selectorLabels } from "./component-labels";
+import type { Manifest, ManifestOf } from "./manifest";
+import { metricAgentRules } from "./rbac";
+
+/** Parts of an installation that not everybody wants (control plane reference 16). */
+
+/** Where the proxy listens, as upstream's does; peers read it from its Service. */
+export const PROXY_PORT = 8118;
+const METRIC_AGENT_PORT = 8443;
+const RBAC = "rbac.authorization.k8s.io";
+
+const small = { replicas: 1, heapMib: 96, mayOverlap: true } as const;
+
+/** The proxy by which peers reach the API server through the tunnel. Its account has no rights: it passes on what it cannot read. */
+export function proxyManifests(settings: ImageSettings): Manifest[] {
+  const component: Component = {
+    ...small,
+    component: "proxy",
+    module: "core",
+    flags: [`--port=${PROXY_PORT}`, "--force-host=kubernetes.default.svc:443"],
+    resources: { requests: { cpu: "5m", memory: "48Mi" } },
+    ports: [{ name: "proxy", containerPort: PROXY_PORT }],
+  };
+  return [
+    account(settings.namespace, "proxy", "core"),
+    service(settings.namespace, "proxy", "core", { port: PROXY_PORT, targetPort: "proxy" }),
+    deployment(settings, component),
+  ];
+}
+
+/** The aggregated API by which consumers read the metrics of their pods here. */
+export function metricAgentManifests(settings: ImageSettings): Manifest[] {
+  const { namespace } = settings;
+  const component: Component = {
+    ...small,
+    component: "metric-agent",
+    module: "offloading",
+    flags: [`--port=${METRIC_AGENT_PORT}`],
+    resources: { requests: { cpu: "5m", memory: "64Mi" } },
+    ports: [{ name: "api", containerPort: METRIC_AGENT_PORT }],
+  };
+  const name = "liqo-metric-agent";
+  const labels = componentLabels("metric-agent", "offloading");
+  const subjects = [{ kind: "ServiceAccount", name, namespace }];
+  const role: ManifestOf<ClusterRole> = {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRole",
+    metadata: { name, labels },
+    rules: metricAgentRules,
+  };
+  const binding: ManifestOf<ClusterRoleBinding> = {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name, labels },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
+    subjects,
+  };
+  // It learns there who the aggregator is.
+  const authentication: ManifestOf<RoleBinding> = {
+    apiVersion: `${RBAC}/v1`,
+    kind: "RoleBinding",
+    metadata: { name, namespace: "kube-system", labels },
+    roleRef: { apiGroup: RBAC, kind: "Role", name: "extension-apiserver-authentication-reader" },
+    subjects,
+  };
+  const api: ManifestOf<APIService> = {
+    apiVersion: "apiregistration.k8s.io/v1",
+    kind: "APIService",
+    metadata: { name: "v1beta1.metrics.liqo.io", labels },
+    spec: {
+      group: "metrics.liqo.io",
+      version: "v1beta1",
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+      // Its certificate is its own; it is the aggregator that proves itself here.
+      insecureSkipTLSVerify: true,
+      service: { name, namespace, port: 443 },
+    },
+  };
+  return [
+    account(namespace, "metric-agent", "offloading"),
+    role,
+    binding,
+    authentication,
+    service(namespace, "metric-agent", "offloading", { port: 443, targetPort: "api" }),
+    deployment(settings, component),
+    api,
+  ];
+}
+
+function account(namespace: string, name: string, module: Module): ManifestOf<ServiceAccount> {
+  const labels = componentLabels(name, module);
+  return { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: `liqo-${name}`, namespace, labels } };
+}
+
+function service(
+  namespace: string,
+  name: string,
+  module: Module,
+  port: { port: number; targetPort: string },
+): ManifestOf<Service> {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: `liqo-${name}`, namespace, labels: componentLabels(name, module) },
+    spec: {
+      type: "ClusterIP",
+      selector: selectorLabels(name),
+      ports: [{ name: port.targetPort, protocol: "TCP", ...port }],
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { DataKey, Name } from "../api/keys";
+import type { Deployment } from "../api/kubernetes";
+import { componentLabels, type Module, selectorLabels } from "./component-labels";
+import type { InstallationData } from "./installation-settings";
+import type { ManifestOf } from "./manifest";
+
+/** Ports that every component serves; some have one more each. */
+export const Port = { health: 8081, metrics: 8082, webhook: 9443, kubelet: 10250 } as const;
+
+/** What the pods of all components take from an installation's settings. */
+export type ImageSettings = { namespace: string } & Pick<
+  InstallationData,
+  "image" | "imagePullPolicy" | "imagePullSecrets"
+>;
+
+/** A part of the runtime with a Deployment of its own. */
+export interface Component {
+  /** What the runtime's entry point calls it. */
+  component: string;
+  module: Module;
+  replicas: number;
+  flags: string[];
+  resources: InstallationData["resources"]["webhook"];
+  /** Cap of the JavaScript heap, in MiB: collects rather than grows, and fails by itself rather than by the kernel's choice. */
+  heapMib: number;
+  ports: { name: string; containerPort: number }[];
+  /** Whether two generations of the component may work at once, without electing a leader. */
+  mayOverlap: boolean;
+  /** More labels for its pods. */
+  podLabels?: Record<string, string>;
+  /** More variables of the environment, before those that every component has. */
+  environment?: { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[];
+}
+
+/** The Deployment of a component, called `liqo-<component>` as is its ServiceAccount: unprivileged, with a read-only root and a capped heap. */
+export function deployment(settings: ImageSettings, component: Component): ManifestOf<Deployment> {
+  const { component: name, module, replicas } = component;
+  const labels = componentLabels(name, module);
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: `liqo-${name}`, namespace: settings.namespace, labels },
+    spec: {
+      replicas,
+      selector: { matchLabels: selectorLabels(name) },
+      strategy: component.mayOverlap || replicas > 1 ? { type: "RollingUpdate" } : { type: "Recreate" },
+      template: {
+        metadata: { labels: { ...labels, ...component.podLabels } },
+        spec: {
+          serviceAccountName: `liqo-${name}`,
+          imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),
+          securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+          terminationGracePeriodSeconds: 20,
+          containers: [container(settings, component)],
+        },
+      },
+    },
+  };
+}
+
+type Container = NonNullable<
+  NonNullable<NonNullable<NonNullable<ManifestOf<Deployment>["spec"]>["template"]>["spec"]>["containers"]
+>[number];
+
+function container(settings: ImageSettings, component: Component): Container {
+  const fromPod = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  return {
+    name: component.component,
+    image: settings.image,
+    imagePullPolicy: settings.imagePullPolicy,
+    args: [component.component, ...component.flags],
+    env: [
+      ...(component.environment ?? []),
+      {
+        name: "CLUSTER_ID",
+        valueFrom: { configMapKeyRef: { name: Name.clusterIDConfigMap, key: DataKey.clusterID } },
+      },
+      fromPod("POD_NAME", "metadata.name"),
+      fromPod("POD_NAMESPACE", "metadata.namespace"),
+      fromPod("POD_IP", "status.podIP"),
+      // A small young generation costs a little more collecting and saves tens of megabytes a process.
+      { name: "NODE_OPTIONS", value: `--max-old-space-size=${component.heapMib} --max-semi-space-size=4` },
+    ],
+    ports: [
+      ...component.ports,
+      { name: "healthz", containerPort: Port.health },
+      { name: "metrics", containerPort: Port.metrics },
+    ],
+    readinessProbe: { httpGet: { path: "/readyz", port: "healthz" }, periodSeconds: 1, failureThreshold: 3 },
+    livenessProbe: {
+      httpGet: { path: "/healthz", port: "healthz" },
+      initialDelaySeconds: 10,
+      periodSeconds: 10,
+      failureThreshold: 3,
+    },
+    resources: component.resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+  };
+}

@@ -1,0 +1,9 @@
+/** Part of `npm run generate`: writes docs/permissions.md from the roles of an installation. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { packageRoot } from "../runtime/api/package-root";
+import { fullInstallation } from "../runtime/plan/full-installation";
+import { permissionsOf, permissionsPage } from "../runtime/plan/permissions";
+
+writeFileSync(join(packageRoot(), "docs/permissions.md"), permissionsPage(permissionsOf(fullInstallation())));
