@@ -19,7 +19,7 @@ import { type Decision, decide } from "./decide";
 import { PeerCopies } from "./peer-copies";
 import { readReplicaKey, replicaKey, replicatedKinds } from "./replicated-kinds";
 import type { PeerLag } from "./replication-metrics";
-import { holdSource, releaseSource, unlessGone } from "./source-finalizer";
+import { holdSource, isDisowned, releaseSource, unlessGone } from "./source-finalizer";
 
 export interface PeerReplicatorOptions {
   route: Route;
@@ -127,7 +127,7 @@ export class PeerReplicator {
         if (event.object.metadata.namespace !== localNamespace) return false;
         if (event.type !== "updated") onPresenceChange();
         const concerned = event.type === "updated" ? [event.before, event.object] : [event.object];
-        return concerned.some((object) => isSource(object, route.remoteClusterId));
+        return concerned.some((object) => isSource(object, route.remoteClusterId) || isDisowned(object));
       },
     });
   }
@@ -182,9 +182,18 @@ export class PeerReplicator {
     }
     if ((decision.removeFinalizer || outcome === "gone") && held !== undefined)
       await releaseSource(local, kind, held);
-    if (source === undefined) this.copies.forget(key);
+    if (source === undefined) {
+      this.copies.forget(key);
+      if (copy === undefined || outcome === "gone") await this.releaseDisowned(kind, name);
+    }
     this.tellLag(key, decision, source, outcome);
     return typeof outcome === "object" ? outcome : undefined;
+  }
+
+  /** What was a source and has lost the labels of one is held no more than its copy is there. */
+  private async releaseDisowned(kind: Kind<Replicable>, name: string): Promise<void> {
+    const object = this.sourcesOf(kind).get(name, this.options.localNamespace);
+    if (object !== undefined && isDisowned(object)) await releaseSource(this.options.local, kind, object);
   }
 
   private tellLag(

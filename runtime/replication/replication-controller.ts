@@ -5,7 +5,6 @@ import {
   EventReason,
   Finalizer,
   ForeignCluster,
-  type Kind,
   type KubeObject,
   Label,
   Secret,
@@ -22,13 +21,11 @@ import {
   type RuntimeContext,
   watches,
 } from "../kube";
-import { isSource } from "../plan/replication";
 import { chooseIdentity } from "./choose-identity";
-import type { Replicable } from "./copy";
 import { PeerReplicator } from "./peer-replicator";
-import { replicatedKinds } from "./replicated-kinds";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
-import { releaseSource } from "./source-finalizer";
+import { isDisowned } from "./source-finalizer";
+import { destinationOf, UnservedSources } from "./unserved-sources";
 
 export interface ReplicationOptions {
   /** This cluster's ID. */
@@ -37,6 +34,7 @@ export interface ReplicationOptions {
 
 interface Running {
   replicator: PeerReplicator;
+  localNamespace: string;
   remote: KubeClient;
   secretUid: string | undefined;
   /** Changes with everything that the replicator was made of. */
@@ -45,6 +43,8 @@ interface Running {
 }
 
 const peer = "peer";
+/** In place of a cluster ID, none of which has a blank in it. */
+const DISOWNED = "objects that are sources no more";
 
 /**
  * Starts the replicator (control plane reference 11): one replicator for each peer whose control-plane Secret is there, each with a queue,
@@ -57,7 +57,7 @@ export function startReplication(runtime: RuntimeContext, options: ReplicationOp
 class Replication {
   private readonly secrets: Informer<Secret>;
   private readonly foreignClusters: Informer<ForeignCluster>;
-  private readonly sources: ReadonlyMap<string, Informer<Replicable>>;
+  private readonly unserved: UnservedSources;
   private readonly running = new Map<string, Running>();
   private readonly metrics: ReplicationMetrics;
 
@@ -72,8 +72,7 @@ class Replication {
     this.secrets.addIndex(peer, controlPlanesPeer);
     this.foreignClusters = informers.informer(ForeignCluster);
     this.foreignClusters.addIndex(peer, ({ spec }) => [spec.clusterID]);
-    this.sources = new Map(replicatedKinds.map((kind) => [kind.plural, informers.informer(kind)]));
-    for (const informer of this.sources.values()) informer.addIndex(peer, destinationOf);
+    this.unserved = new UnservedSources(runtime);
   }
 
   run(): Controller {
@@ -86,10 +85,16 @@ class Replication {
             keys: ({ spec }) => [spec.clusterID],
             when: (event) => event.type !== "updated" || isDead(event.before) !== isDead(event.object),
           }),
-          ...[...this.sources.values()].map((informer) =>
+          ...[...this.unserved.informers.values()].map((informer) =>
             watches(informer, {
               keys: destinationOf,
               when: ({ type, object }) => type !== "updated" || Boolean(object.metadata.deletionTimestamp),
+            }),
+          ),
+          ...[...this.unserved.informers.values()].map((informer) =>
+            watches(informer, {
+              keys: () => [DISOWNED],
+              when: ({ object }) => isDisowned(object) && Boolean(object.metadata.deletionTimestamp),
             }),
           ),
         ],
@@ -104,6 +109,7 @@ class Replication {
   }
 
   private async reconcile(clusterId: string, controller: Controller): Promise<Outcome> {
+    if (clusterId === DISOWNED) return await this.unserved.releaseDisowned(this.servedNamespaces());
     const secrets = this.secrets.byIndex(peer, clusterId);
     const current = this.running.get(clusterId);
     const { use, leaving, faulty } = chooseIdentity(secrets, current?.secretUid);
@@ -114,14 +120,14 @@ class Replication {
       await this.stop(clusterId);
       for (const secret of leaving) await this.release(secret);
       if (secrets.length === 0) {
-        await this.releaseSources(clusterId, undefined);
-        this.tellMissingIdentity(clusterId);
+        await this.unserved.release(clusterId, undefined);
+        this.unserved.tellMissingIdentity(clusterId);
       }
       return;
     }
     const secret = await this.hold(use);
     const started = await this.ensureRunning(clusterId, secret, controller);
-    await this.releaseSources(clusterId, use.metadata.namespace);
+    await this.unserved.release(clusterId, use.metadata.namespace);
     if (!use.metadata.deletionTimestamp) {
       for (const other of leaving) await this.release(other);
       started?.replicator.enqueueAll();
@@ -176,7 +182,7 @@ class Replication {
         localNamespace,
         local: this.runtime.client,
         remote,
-        sources: this.sources,
+        sources: this.unserved.informers,
         isDead: () => this.isDead(clusterId),
         onPresenceChange: () => controller.enqueue(clusterId),
         lag: this.metrics.ofPeer(clusterId),
@@ -185,6 +191,7 @@ class Replication {
     );
     const running: Running = {
       replicator,
+      localNamespace,
       remote,
       secretUid: secret.metadata.uid,
       fingerprint,
@@ -217,36 +224,8 @@ class Replication {
     this.runtime.log.info("replication stopped", { peer: clusterId });
   }
 
-  /** Sources that no replicator takes care of, and that are being deleted, would be held for ever. */
-  private async releaseSources(clusterId: string, servedNamespace: string | undefined): Promise<void> {
-    for (const kind of replicatedKinds) {
-      for (const source of this.sourcesOf(kind).byIndex(peer, clusterId)) {
-        const { namespace, deletionTimestamp } = source.metadata;
-        if (!deletionTimestamp || namespace === servedNamespace) continue;
-        await releaseSource(this.runtime.client, kind, source);
-      }
-    }
-  }
-
-  /** Nothing of what is to be copied to a peer can be, without an identity there. */
-  private tellMissingIdentity(clusterId: string): void {
-    const { events } = this.runtime;
-    for (const kind of replicatedKinds) {
-      for (const source of this.sourcesOf(kind).byIndex(peer, clusterId)) {
-        if (source.metadata.deletionTimestamp) continue;
-        events.warning(
-          source,
-          EventReason.controlPlaneIdentityMissing,
-          `not copied to cluster "${clusterId}" yet: no Secret is labelled ${Label.identityType}=ControlPlane and ${Label.remoteClusterID}=${clusterId}; authenticate with the cluster, or make the Secret`,
-        );
-      }
-    }
-  }
-
-  private sourcesOf(kind: Kind<Replicable>): Informer<Replicable> {
-    const informer = this.sources.get(kind.plural);
-    if (informer === undefined) throw new Error(`${kind.plural} are not watched`);
-    return informer;
+  private servedNamespaces(): Set<string> {
+    return new Set([...this.running.values()].map(({ localNamespace }) => localNamespace));
   }
 
   private async hold(secret: Secret): Promise<Secret> {
@@ -304,8 +283,4 @@ function labelOf(label: string): (object: KubeObject) => string[] {
     const value = metadata.labels?.[label];
     return value === undefined || value === "" ? [] : [value];
   };
-}
-
-function destinationOf(object: KubeObject): string[] {
-  return isSource(object) ? labelOf(Label.replicationDestination)(object) : [];
 }

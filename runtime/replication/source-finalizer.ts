@@ -1,5 +1,6 @@
 import { Finalizer, type Kind } from "../api";
 import { isNotFound, type KubeClient } from "../kube";
+import { isSource } from "../plan/replication";
 import type { Replicable } from "./copy";
 
 /** Holds a source until its copy is gone: adds the replicator's finalizer. */
@@ -24,6 +25,11 @@ export async function releaseSource(
   if (!finalizers.includes(Finalizer.replicatedResource)) return;
   const others = finalizers.filter((name) => name !== Finalizer.replicatedResource);
   await unlessGone(writeFinalizers(client, kind, source, others));
+}
+
+/** Held as a source, though it is none any more: somebody took its labels. */
+export function isDisowned(object: Replicable): boolean {
+  return object.metadata.finalizers?.includes(Finalizer.replicatedResource) === true && !isSource(object);
 }
 
 async function writeFinalizers(

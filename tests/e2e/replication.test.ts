@@ -184,6 +184,21 @@ describe("replication, from rome to milan", function () {
       );
     });
 
+    it("lets a source go that is one no more, and takes its copy away", async () => {
+      await steps.slice("former");
+      await copied("former");
+      await rome.admin.patch(
+        ResourceSlice,
+        atRome("former"),
+        { metadata: { labels: { [Label.replicationDestination]: null } } },
+        { type: "merge" },
+      );
+      await until("no copy", async () => (await copy("former")) === undefined);
+      await until("not held", async () => (await source("former"))?.metadata.finalizers === undefined);
+      await rome.admin.delete(ResourceSlice, atRome("former"));
+      await until("gone", async () => (await source("former")) === undefined);
+    });
+
     it("takes no part in a slice for somebody else", async () => {
       await steps.slice("other", {
         metadata: {
