@@ -51,7 +51,8 @@ export const definitionsResource = resourceFunctions({
 });
 
 function establish(news: Inputs, context: ProviderContext): Promise<{ names: string[] }> {
-  const limits = { signal: context.signal, deadlineMs: lookMs };
+  // An API server that was just started takes its time over so many new kinds.
+  const limits = { signal: context.signal, deadlineMs: news.timeoutSeconds * 1000 };
   return inCluster(news, context, async (client) => {
     const wanted = definitions();
     const present = await client.list(CustomResourceDefinition, {}, limits);
