@@ -43,11 +43,11 @@ export const gatewayFlags = z.object({
   pingInterval: flag.duration(2_000),
   pingUpdateStatusInterval: flag.duration(10_000),
 
-  // replicas
+  // Replicas: sooner than upstream's, as a replica that lost its lease without need still carries the traffic until another takes it.
   leaderElection: flag.boolean(false),
-  leaderElectionLeaseDuration: flag.duration(15_000),
-  leaderElectionRenewDeadline: flag.duration(10_000),
-  leaderElectionRetryPeriod: flag.duration(2_000),
+  leaderElectionLeaseDuration: flag.duration(6_000),
+  leaderElectionRenewDeadline: flag.duration(4_000),
+  leaderElectionRetryPeriod: flag.duration(1_000),
 
   globalLabels: flag.pairs(),
   globalAnnotations: flag.pairs(),

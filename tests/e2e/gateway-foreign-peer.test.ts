@@ -33,16 +33,19 @@ const peer = { podCidr: rome.podCidr, externalCidr: rome.externalCidr };
 const FOREIGN_POD = "10.200.1.3";
 const UNDERLAY_MTU = 1400;
 
-/** The answers of section 1 of the contract, from its text alone. */
+/** The pings of the wire contract and their answers, from its text alone. A client's pings are what opens the tunnel. */
 const RESPONDER = `
-  const [own] = process.argv.slice(1);
+  const [own, other] = process.argv.slice(1);
   const socket = require("node:dgram").createSocket("udp4");
   socket.on("message", (datagram, from) => {
     const message = JSON.parse(datagram.toString());
     if (message.msgType !== "PING") return;
     socket.send(JSON.stringify({ ...message, msgType: "PONG" }), from.port, from.address);
   });
-  socket.bind(12345, own);
+  socket.bind(12345, own, () => setInterval(() => {
+    const timeStamp = new Date().toISOString().replace("Z", "123456Z");
+    socket.send(JSON.stringify({ clusterID: "rome", msgType: "PING", timeStamp }), 12345, other);
+  }, 2000));
 `;
 
 /** A host that is no cluster of ours: plain WireGuard, by the programs that everybody has. */
@@ -62,7 +65,7 @@ async function startForeignPeer(
     ip addr add ${address}/30 dev wg0
     ip addr add ${FOREIGN_POD}/32 dev lo
     ip route add ${peer.podCidr} via ${other} dev wg0 src ${FOREIGN_POD}`);
-  host.spawn(process.execPath, ["-e", RESPONDER, address ?? ""]);
+  host.spawn(process.execPath, ["-e", RESPONDER, address ?? "", other ?? ""]);
   await startSink(host, 8000);
 }
 

@@ -3,7 +3,7 @@
  * them: an address each, routes between the nodes, and masquerading of what leaves the cluster.
  */
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, connect, type Server } from "node:net";
+import { createServer, connect, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
@@ -83,6 +83,7 @@ export class NetworkCluster {
   readonly nodes = new Map<string, RunningNode>();
   private context: TestContext | undefined;
   private relay: Server | undefined;
+  private readonly relayed = new Set<Socket>();
   private readonly client: KubeClient;
 
   private constructor(
@@ -127,9 +128,16 @@ export class NetworkCluster {
   /** Joins the routers of two clusters. */
   static async join(lab: NetworkLab, a: NetworkCluster, b: NetworkCluster, mtu: number): Promise<void> {
     await lab.wire({ host: a.router, name: "outside" }, { host: b.router, name: "outside" }, mtu);
-    for (const { router, plan } of [a, b]) {
-      await router.run(`ip addr add ${plan.outside} dev outside`);
-      if (plan.behindNat) {
+    for (const { router, plan } of [a, b]) await router.run(`ip addr add ${plan.outside} dev outside`);
+    for (const [{ router, plan }, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      if (!plan.behindNat) {
+        for (const { address } of plan.nodes) {
+          await other.router.run(`ip route add ${bare(address)} via ${bare(plan.outside)}`);
+        }
+      } else {
         await router.run(
           "nft add table ip nat; nft 'add chain ip nat out { type nat hook postrouting priority 100; }'; nft add rule ip nat out oifname outside masquerade",
         );
@@ -156,12 +164,7 @@ export class NetworkCluster {
     await on.host.run(`
       ip addr add ${POD_GATEWAY}/32 dev ${wire}
       ip route add ${address} dev ${wire} scope link`);
-    // Nobody makes it here, and no pod is admitted without.
-    await this.client.apply(
-      ServiceAccount,
-      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } },
-      { fieldManager: "network-lab" },
-    );
+    await this.ensureAccount(namespace);
     await this.client.create(Pod, {
       apiVersion: "v1",
       kind: "Pod",
@@ -179,6 +182,15 @@ export class NetworkCluster {
       { type: "merge", subresource: "status" },
     );
     return { host, address, name, namespace, node };
+  }
+
+  /** The account that no pod is admitted without; nobody makes it here. */
+  async ensureAccount(namespace: string): Promise<void> {
+    await this.client.apply(
+      ServiceAccount,
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } },
+      { fieldManager: "network-lab", force: true },
+    );
   }
 
   /** Removes a pod, its object first. */
@@ -405,10 +417,8 @@ export class NetworkCluster {
   async stop(): Promise<void> {
     await this.context?.end();
     this.client.close();
-    await new Promise<void>((resolve) => {
-      if (this.relay === undefined) resolve();
-      else this.relay.close(() => resolve());
-    });
+    this.relay?.close();
+    for (const end of this.relayed) end.destroy();
   }
 
   /** The controllers end, and others begin. */
@@ -525,6 +535,10 @@ export class NetworkCluster {
       socket.pipe(upstream).pipe(socket);
       socket.on("error", () => upstream.destroy());
       upstream.on("error", () => socket.destroy());
+      for (const end of [socket, upstream]) {
+        this.relayed.add(end);
+        end.once("close", () => this.relayed.delete(end));
+      }
     });
     this.relay = relay;
     await new Promise<void>((resolve) => relay.listen(this.socketFile(), resolve));

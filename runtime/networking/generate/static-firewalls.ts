@@ -1,13 +1,13 @@
 import { type FirewallConfiguration, Label, LabelValue, Name } from "../../api";
 import type { Chain } from "../firewall/model";
-import { firewallConfiguration, type Generated, leavesOn, Priority } from "./configurations";
+import { arrivesOn, firewallConfiguration, type Generated, leavesOn, Priority } from "./configurations";
 
 /** Configurations that depend on options of the installation alone (networking reference 14.7). */
 
 const SKIP_WEBHOOK = { [Label.webhookSkip]: LabelValue.true };
 
 /**
- * In every gateway: TCP connections that enter the tunnel agree on segments that fit.
+ * In every gateway: TCP connections through the tunnel agree on segments that fit. What comes out of it is clamped, too, as the peer may not do it.
  *
  * @param segmentSize bytes; 0 takes the path's
  */
@@ -32,14 +32,15 @@ export function segmentSizeClamp(
           priority: Priority.filter,
           rules: {
             filterRules: [
-              {
-                name: "mss-clamping-out",
-                counter: false,
-                match: [{ op: "eq", proto: { value: "tcp" } }, leavesOn(Name.tunnelInterface)],
-                action: "tcpmssclamp",
-                value: String(segmentSize),
-              },
-            ],
+              { name: "mss-clamping-out", where: leavesOn(Name.tunnelInterface) },
+              { name: "mss-clamping-in", where: arrivesOn(Name.tunnelInterface) },
+            ].map(({ name, where }) => ({
+              name,
+              counter: false,
+              match: [{ op: "eq", proto: { value: "tcp" } }, where],
+              action: "tcpmssclamp",
+              value: String(segmentSize),
+            })),
           },
         },
       ],

@@ -362,6 +362,7 @@ describe("firewalls that options ask for", () => {
       "firewall-category=gateway firewall-subcategory=all-gateways liqo.io/webhook-skip=true",
       "mss-clamping: filter forward 0",
       "  mss-clamping-out: tcp oif liqo-tunnel tcpmssclamp 0",
+      "  mss-clamping-in: tcp iif liqo-tunnel tcpmssclamp 0",
     ]);
   });
 
