@@ -4,6 +4,7 @@ export { type ClusterAccess, type ClusterArgs, clusterProvider, type ClusterProv
 export { Fleet, type FleetArgs, type FleetClusterArgs, type FleetPeeringArgs } from "./fleet";
 export {
   type ApiServerArgs,
+  type AwsArgs,
   type ComponentResourcesArgs,
   type FabricArgs,
   type GatewayArgs,

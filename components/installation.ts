@@ -4,8 +4,10 @@ import * as random from "@pulumi/random";
 import { Definitions } from "../provider/definitions/resource";
 import { RemovalGuard } from "../provider/removal-guard/resource";
 import type { Network } from "../runtime/api/ipam";
+import type { Deployment } from "../runtime/api/kubernetes";
 import type { WgGatewayClientTemplate, WgGatewayServerTemplate } from "../runtime/api/networking";
 import { parseArguments } from "../runtime/plan/arguments";
+import { metricAgentManifests, proxyManifests } from "../runtime/plan/auxiliary";
 import { DeploymentName, deployments } from "../runtime/plan/deployments";
 import { definitionsDigest } from "../runtime/plan/definitions";
 import {
@@ -24,6 +26,7 @@ import { clusterIdSchema } from "../runtime/plan/names";
 import { fabricDaemonSet } from "../runtime/plan/networking/fabric";
 import { clientTemplate, serverTemplate } from "../runtime/plan/networking/gateway-templates";
 import { installationNetworks, type InstallationNetworks } from "../runtime/plan/networking/networks";
+import { awsAuthManifests } from "../runtime/plan/roles";
 import { type ClusterAccess, connected, inState } from "./cluster";
 import { KubernetesObject, type KubernetesObjectArgs, planned } from "./kubernetes-object";
 import { after, timeouts, withWait } from "./waiting";
@@ -54,6 +57,12 @@ export interface InstallationArgs {
   networking?: NetworkingArgs;
   /** How peers reach this cluster's API server, where the cluster itself cannot tell. */
   apiServer?: pulumi.Input<ApiServerArgs>;
+  /** Consumers get IAM users in place of certificates, for providers on EKS; none by default. */
+  aws?: AwsArgs;
+  /** Whether there is a proxy by which peers reach the API server through the tunnel; false by default. */
+  proxy?: boolean;
+  /** Whether consumers can read the metrics of their pods here; false by default. */
+  metricAgent?: boolean;
   /** What a consumer is granted of each resource that it does not ask for; 4 cpu, 8Gi memory, 110 pods, 20Gi ephemeral-storage by default. */
   defaultNodeResources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Whether requests of the built-in class are granted, rather than denied; true by default. */
@@ -70,6 +79,14 @@ export interface InstallationArgs {
   resources?: pulumi.Input<ComponentResourcesArgs>;
   /** Longest time for each object, and above all for the pods to be ready, in seconds; 300 by default. */
   timeoutSeconds?: number;
+}
+
+export interface AwsArgs {
+  region: pulumi.Input<string>;
+  /** Name of this cluster at EKS. */
+  clusterName: pulumi.Input<string>;
+  /** Secret in the control plane's namespace with the keys `accessKeyId` and `secretAccessKey`. */
+  credentialsSecret: pulumi.Input<string>;
 }
 
 /** The networking of a cluster. Networks are IPv4, written as in `10.244.0.0/16`. */
@@ -188,9 +205,23 @@ export class Installation extends pulumi.ComponentResource {
   constructor(name: string, args: InstallationArgs, opts?: pulumi.ComponentResourceOptions) {
     super("pulumi-liqo:index:Installation", name, { ...args, cluster: inState(args.cluster) }, opts);
 
-    const { cluster, clusterId: givenId, namespace, createNamespace, timeoutSeconds = 300, ...given } = args;
+    const {
+      cluster,
+      clusterId: givenId,
+      namespace,
+      createNamespace,
+      proxy,
+      metricAgent,
+      timeoutSeconds = 300,
+      ...given
+    } = args;
     const subject = `Installation "${name}"`;
-    const structure = parseArguments(installationStructureSchema, subject, { namespace, createNamespace });
+    const structure = parseArguments(installationStructureSchema, subject, {
+      namespace,
+      createNamespace,
+      proxy,
+      metricAgent,
+    });
     const data = pulumi
       .output(given)
       .apply((value) => parseArguments(installationDataSchema, subject, value));
@@ -223,6 +254,9 @@ export class Installation extends pulumi.ComponentResource {
     const base = [
       ...home,
       ...foundation(structure.namespace, modules).map((manifest) => whole(manifest, home)),
+      ...(given.aws === undefined ? [] : awsAuthManifests(structure.namespace)).map((manifest) =>
+        child(`${manifest.kind.toLowerCase()}-${manifest.metadata.name}`, { ...manifest }, home),
+      ),
     ];
 
     const configMap = clusterId.apply((id) => clusterIdConfigMap(structure.namespace, id));
@@ -243,6 +277,25 @@ export class Installation extends pulumi.ComponentResource {
       ),
     );
 
+    const auxiliary = [
+      ...(structure.proxy ? [proxyManifests] : []),
+      ...(structure.metricAgent ? [metricAgentManifests] : []),
+    ].flatMap((manifestsOf) => {
+      const { namespace } = structure;
+      const spec = data.apply((value) => deploymentAmong(manifestsOf({ namespace, ...value })));
+      // Only the Deployment has an image; the rest is known beforehand.
+      return manifestsOf({ namespace, image: "", imagePullPolicy: "IfNotPresent", imagePullSecrets: [] }).map(
+        (manifest) =>
+          manifest.kind === "Deployment"
+            ? child(
+                manifest.metadata.name.replace(/^liqo-/, ""),
+                planned("apps/v1", "Deployment", spec, "spec"),
+                [...base, identity],
+              )
+            : whole(manifest, base),
+      );
+    });
+
     const network = networkObjects(structure.namespace, given.networking, data).map((object) =>
       child(
         object.key,
@@ -255,7 +308,7 @@ export class Installation extends pulumi.ComponentResource {
     const guard = new RemovalGuard(
       `${name}-removal-guard`,
       { kubeconfig, namespace: structure.namespace },
-      { parent: this, dependsOn: [...workloads, ...network] },
+      { parent: this, dependsOn: [...workloads, ...auxiliary, ...network] },
     );
 
     this.clusterId = after([guard], clusterId);
@@ -351,6 +404,15 @@ function clusterIdOf(
   return pulumi
     .output(clusterId)
     .apply((value) => parseArguments(clusterIdSchema, `clusterId of Installation "${name}"`, value));
+}
+
+/** The Deployment of a part with one. */
+function deploymentAmong(manifests: readonly Manifest[]): ManifestOf<Deployment> {
+  const found = manifests.find(
+    (manifest): manifest is ManifestOf<Deployment> => manifest.kind === "Deployment",
+  );
+  if (found === undefined) throw new Error("the plan of this part has no Deployment");
+  return found;
 }
 
 /** Services would be waited for until they have endpoints, which the Deployments that follow bring. */

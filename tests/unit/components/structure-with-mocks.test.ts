@@ -127,6 +127,29 @@ describe("the structure of components, with mocks", function () {
         }
       });
 
+      it("has a proxy, a metric agent and the map of AWS users only where they are asked for", async () => {
+        const names = async (args: Partial<InstallationArgs>) =>
+          (await installation(args)).resources
+            .map((resource) => `${resource.type.split(":").at(-1)} ${metadataOf(resource)?.name ?? ""}`)
+            .filter((name) => /proxy|metric|aws/.test(name));
+        assert.deepEqual(await names({}), []);
+        const aws = { region: "eu-south-1", clusterName: "milan", credentialsSecret: "aws" };
+        assert.deepEqual((await names({ proxy: true, metricAgent: true, aws })).sort(), [
+          "APIService v1beta1.metrics.liqo.io",
+          "ClusterRole liqo-metric-agent",
+          "ClusterRoleBinding liqo-metric-agent",
+          "Deployment liqo-metric-agent",
+          "Deployment liqo-proxy",
+          "Role liqo-controller-manager-aws-auth",
+          "RoleBinding liqo-controller-manager-aws-auth",
+          "RoleBinding liqo-metric-agent",
+          "Service liqo-metric-agent",
+          "Service liqo-proxy",
+          "ServiceAccount liqo-metric-agent",
+          "ServiceAccount liqo-proxy",
+        ]);
+      });
+
       it("knows the cluster ID and the namespace", async () => {
         const { outputs } = await installation();
         assert.deepEqual(outputs, ["milan", "liqo-system"]);
