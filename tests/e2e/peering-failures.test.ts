@@ -4,6 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import {
   type Desired,
   Event,
+  ForeignCluster,
   Identity,
   Namespace,
   NamespaceMap,
@@ -25,7 +26,9 @@ import {
   samePublicKey,
 } from "../../runtime/identity";
 import { createCertificateAuthority } from "../../runtime/identity/serving-certificate";
+import { KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
+import { ConnectProxy } from "../../runtime/proxy/connect-proxy";
 import { eventAbout } from "../support/events";
 import { ManagedCluster } from "../support/managed-cluster";
 import { PeeringSteps } from "../support/peering-steps";
@@ -284,6 +287,52 @@ describe("a peering between rome and milan", function () {
       await steps.identity();
       await steps.slice();
       await virtualNode("pool");
+    });
+  });
+
+  describe("whose provider is reached through its proxy only", () => {
+    let proxy: ConnectProxy;
+    before(async () => {
+      const { host } = new URL(controlPlane("milan").url);
+      proxy = await ConnectProxy.start({ port: 0, host: "127.0.0.1", forceHost: host, allowedHosts: [] });
+      await milan.stop();
+      // A name that leads to the API server inside milan, and nowhere from here.
+      await milan.start(["--api-server-address-override=https://kubernetes.default.svc:443"]);
+    });
+    after(async () => {
+      await steps.remove();
+      await milan.stop();
+      await milan.start();
+      await proxy.stop();
+    });
+
+    it("both identities go by it, and so does the check of the API server", async () => {
+      const proxyURL = `http://127.0.0.1:${proxy.port}`;
+      await steps.nonceSecret();
+      await steps.tenant({ proxyURL });
+      await steps.identity();
+      await steps.slice();
+      await virtualNode("pool");
+      await says("pool", ACCEPTED);
+      for (const identity of ["controlplane-milan", "resourceslice-pool"]) {
+        const secret = await rome.admin.get(Secret, atRome(`kubeconfig-${identity}`));
+        const kubeconfig = parseKubeconfig(Buffer.from(secret?.data?.kubeconfig ?? "", "base64").toString());
+        assert.deepEqual(
+          [kubeconfig.server, kubeconfig.proxyUrl],
+          ["https://kubernetes.default.svc:443", proxyURL],
+        );
+        const client = KubeClient.fromKubeconfig(
+          Buffer.from(secret?.data?.kubeconfig ?? "", "base64").toString(),
+        );
+        assert.equal((await client.raw({ path: "/version" })).status, 200);
+        client.close();
+      }
+      const peer = await until("the peer answers", async () => {
+        const found = await rome.admin.get(ForeignCluster, { name: "milan" });
+        return found?.status?.conditions?.[0]?.status === "Established" && found;
+      });
+      assert.equal(peer.status?.foreignProxyUrl, proxyURL);
+      assert.ok(proxy.open > 0);
     });
   });
 

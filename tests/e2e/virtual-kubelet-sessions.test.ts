@@ -325,4 +325,38 @@ describe("logs and sessions of pods on a virtual node", function () {
     const next = await kubectl(["exec", "web", "-c", "app", "--", "echo", "new"]);
     assert.equal(next.stdout.toString(), "new\n");
   });
+
+  it("loses no line of a log and fails no call while they change three times over", async () => {
+    const follow = spawn(
+      kubectlPath,
+      ["--kubeconfig", kubeconfigFile(), "-n", "shop", "logs", "-f", "web", "-c", "app", "--tail=1"],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    let text = "";
+    follow.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    const numbers = () => [...text.matchAll(/^line (\d+)$/gm)].map(([, number]) => Number(number));
+    await until("the first line", () => numbers().length > 0);
+    let changing = true;
+    const failures: string[] = [];
+    const calls = (async () => {
+      while (changing) {
+        const { code, stderr } = await kubectl(["logs", "web", "-c", "app", "--tail=1"]);
+        if (code !== 0) failures.push(stderr);
+      }
+    })();
+    for (let change = 0; change < 3; change += 1) {
+      await pair.kubeconfigSecret("kubeconfig-milan-pool");
+      const seen = numbers().length;
+      await until("more lines", () => numbers().length > seen + 1);
+    }
+    changing = false;
+    await calls;
+    follow.kill();
+    assert.deepEqual(failures, []);
+    const got = numbers();
+    assert.deepEqual(
+      got,
+      got.map((_number, index) => (got[0] ?? 0) + index),
+    );
+  });
 });
