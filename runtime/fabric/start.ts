@@ -1,4 +1,4 @@
-import { FirewallConfiguration, InternalNode, RouteConfiguration } from "../api";
+import { Finalizer, FirewallConfiguration, InternalNode, RouteConfiguration } from "../api";
 import { UsageError } from "../component/command-line";
 import type { RuntimeContext } from "../kube";
 import type { AgentContext } from "../networking/agent/agent-context";
@@ -44,6 +44,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
       labelSelector: categorySelector.firewall("fabric"),
     }),
     isOurs: (object) => isFirewallOfNode(object, flags.nodename),
+    finalizer: Finalizer.firewallConfiguration,
     alone: false,
   });
   const overlay = new NodeOverlay(informers, nodes, {
@@ -54,6 +55,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
   const routes = runRoutesPass(agent, {
     routes: informers.informer(RouteConfiguration, { labelSelector: categorySelector.route("fabric") }),
     isOurs: isRouteOfNode,
+    finalizer: Finalizer.routeConfiguration,
     overlay: () => overlay.wish(),
     overlaySources: (key) => overlay.sources(key),
     after: tables.first,

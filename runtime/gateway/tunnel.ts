@@ -114,7 +114,13 @@ export class Tunnel {
     }
     if (settings.peer === undefined) return undefined;
     this.missing = undefined;
-    await onConfigured();
+    try {
+      await onConfigured();
+    } catch (error) {
+      // The tunnel works all the same.
+      run.log.warn("connection not written", { error });
+      return { requeueAfterMs: RETRY_MS };
+    }
     return undefined;
   }
 

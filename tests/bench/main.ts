@@ -1,9 +1,10 @@
 /** `npm run bench -- <suite> [options]`: measures on this machine and prints what it measured; see each suite's file for its options. */
 import { footprint } from "./footprint";
+import { network } from "./network";
 import { offload } from "./offload";
 import { peers } from "./peers";
 
-const suites: Record<string, (args: string[]) => Promise<void>> = { offload, footprint, peers };
+const suites: Record<string, (args: string[]) => Promise<void>> = { offload, footprint, peers, network };
 
 async function main(): Promise<void> {
   const [name = "", ...args] = process.argv.slice(2);

@@ -66,3 +66,94 @@ export interface Sent {
 export async function sendBytes(from: LabHost, address: string, port: number, bytes: number): Promise<Sent> {
   return JSON.parse(await from.run(node(SEND, address, port, bytes))) as Sent;
 }
+
+const BLAST = `
+  const [address, port, flows, seconds] = process.argv.slice(1);
+  const net = require("node:net");
+  const chunk = Buffer.alloc(128 * 1024, 7);
+  const begin = performance.now();
+  const deadline = begin + Number(seconds) * 1000;
+  const flow = () => new Promise((resolve, reject) => {
+    let text = "";
+    const socket = net.connect({ host: address, port: Number(port), allowHalfOpen: true }, function pump() {
+      while (performance.now() < deadline) if (!socket.write(chunk)) { socket.once("drain", pump); return; }
+      socket.end();
+    });
+    socket.setTimeout(30000, () => reject(new Error("silent for 30 s")));
+    socket.on("error", reject);
+    socket.on("data", (data) => { text += data; });
+    socket.on("end", () => { socket.end(); resolve(Number(text.split("\\n")[1])); });
+  });
+  Promise.all(Array.from({ length: Number(flows) }, flow)).then((counts) => {
+    const bytes = counts.reduce((sum, count) => sum + count, 0);
+    console.log(bytes * 8 / 1e6 / ((performance.now() - begin) / 1000));
+    process.exit(0);
+  });
+`;
+
+/** Sends as much as there is room for to a sink, over several connections at once; returns Mbit/s. */
+export async function blast(
+  from: LabHost,
+  address: string,
+  port: number,
+  { flows, seconds }: { flows: number; seconds: number },
+): Promise<number> {
+  return Number(await from.run(node(BLAST, address, port, flows, seconds)));
+}
+
+/** A TCP server that sends back what it is sent. */
+export async function startEcho(host: LabHost, port: number): Promise<void> {
+  const script = `require("node:net").createServer((socket) => {
+    socket.setNoDelay(true);
+    socket.on("error", () => undefined);
+    socket.pipe(socket);
+  }).listen(${port});`;
+  host.spawn(process.execPath, ["-e", script]);
+  await host.run(
+    `for i in $(seq 100); do ss -Hltn "sport = :${port}" | grep -q . && exit 0; sleep 0.1; done; exit 1`,
+  );
+}
+
+const REQUESTS = `
+  const [address, port, rate, seconds] = process.argv.slice(1);
+  const socket = require("node:net").connect(Number(port), address);
+  const message = Buffer.alloc(64, 7);
+  const sent = [], times = [];
+  let received = 0;
+  socket.setNoDelay(true);
+  socket.on("data", (data) => {
+    received += data.length;
+    while (received >= message.length) { received -= message.length; times.push(performance.now() - sent.shift()); }
+  });
+  socket.on("connect", () => {
+    const begin = performance.now(), every = 1000 / Number(rate);
+    let next = 0;
+    const timer = setInterval(() => {
+      const now = performance.now();
+      if (now - begin > Number(seconds) * 1000) { clearInterval(timer); setTimeout(end, 500); return; }
+      for (; begin + next * every <= now; next++) { sent.push(performance.now()); socket.write(message); }
+    }, 1);
+  });
+  const end = () => {
+    times.sort((a, b) => a - b);
+    const at = (q) => times[Math.min(times.length - 1, Math.floor(q * times.length))];
+    console.log(JSON.stringify({ p50: at(0.5), p99: at(0.99) }));
+    process.exit(0);
+  };
+`;
+
+/** Milliseconds. */
+export interface Latencies {
+  p50: number;
+  p99: number;
+}
+
+/** Requests of 64 bytes to an echo at a fixed rate, whether or not earlier ones were answered. */
+export async function requestAtRate(
+  from: LabHost,
+  address: string,
+  port: number,
+  { rate, seconds }: { rate: number; seconds: number },
+): Promise<Latencies> {
+  return JSON.parse(await from.run(node(REQUESTS, address, port, rate, seconds))) as Latencies;
+}

@@ -427,6 +427,11 @@ export class NetworkCluster {
     await this.startControllers();
   }
 
+  /** A node's address on the LAN of its cluster. */
+  lanAddress(node: string): string {
+    return bare(this.nodeOf(node).plan.address);
+  }
+
   nodeOf(name: string): RunningNode {
     const node = this.nodes.get(name);
     if (node === undefined) throw new Error(`${this.plan.id} has no node ${name}`);

@@ -1,5 +1,5 @@
 import type { FirewallConfiguration, Kind, RouteConfiguration } from "../../api";
-import { isConflict, isInvalid, isNotFound, timestamp } from "../../kube";
+import { isConflict, isInvalid, isNotFound, keyOf, timestamp } from "../../kube";
 import type { AgentContext } from "./agent-context";
 
 type Applicable = FirewallConfiguration | RouteConfiguration;
@@ -10,10 +10,32 @@ type Condition = Conditions[number];
 const ATTEMPTS = 5;
 
 /**
+ * Reports on several configurations. A report that fails never holds up what it is about.
+ *
+ * @returns whether all of it is written
+ */
+export async function reportAll<T extends Applicable>(
+  agent: AgentContext,
+  kind: Kind<T>,
+  outcomes: readonly { object: T; fault?: Error }[],
+): Promise<boolean> {
+  let complete = true;
+  for (const { object, fault } of outcomes) {
+    try {
+      await reportApplied(agent, kind, object, fault === undefined);
+    } catch (error) {
+      complete = false;
+      agent.runtime.log.warn("condition not written", { object: keyOf(object), error });
+    }
+  }
+  return complete;
+}
+
+/**
  * Says on a configuration whether this agent has applied it: one condition for each agent, written where it changes. Agents on many nodes write
  * the same list, so each touches only its own entry.
  */
-export async function reportApplied<T extends Applicable>(
+async function reportApplied<T extends Applicable>(
   { runtime, host, reports }: AgentContext,
   kind: Kind<T>,
   object: T,

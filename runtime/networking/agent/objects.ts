@@ -1,5 +1,6 @@
-import type { KubeObject } from "../../api";
+import type { Kind, KubeObject } from "../../api";
 import { keyOf, type ReconcileRun } from "../../kube";
+import { isDeleting, withoutFinalizer } from "../../offloading/finalizers";
 import type { AgentContext } from "./agent-context";
 
 /** The oldest first: of two that exclude each other, the one that was there before stays. */
@@ -18,4 +19,17 @@ export function describe(
 ): void {
   run.log.warn("configuration not applied", { object: keyOf(object), error });
   runtime.events.warning(object, reason, `${host}: ${error.message}`);
+}
+
+/** Takes a finalizer off what is being deleted. */
+export async function releaseDeleted<T extends KubeObject>(
+  { runtime }: AgentContext,
+  kind: Kind<T>,
+  objects: readonly T[],
+  finalizer: string | undefined,
+): Promise<void> {
+  if (finalizer === undefined) return;
+  for (const object of objects.filter(isDeleting)) {
+    await withoutFinalizer(runtime.client, kind, object, finalizer);
+  }
 }

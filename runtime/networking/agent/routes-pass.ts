@@ -6,8 +6,8 @@ import { leftoverRemoval, type RefusedLine, routeTablePlan } from "../routes/rou
 import { routeTableId } from "../routes/table-id";
 import { writeTableNames } from "../routes/table-names";
 import type { AgentContext } from "./agent-context";
-import { reportApplied } from "./applied-status";
-import { byAge, describe } from "./objects";
+import { reportAll } from "./applied-status";
+import { byAge, describe, releaseDeleted } from "./objects";
 import { type Pass, runPass } from "./pass";
 
 const NAME = "links-and-routes";
@@ -25,6 +25,8 @@ export interface OverlayWish {
 export interface RoutesOptions {
   routes: Informer<RouteConfiguration>;
   isOurs: (object: RouteConfiguration) => boolean;
+  /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */
+  finalizer?: string;
   overlay: () => OverlayWish;
   /** Of the overlay, with any key. */
   overlaySources: (key: string) => Source[];
@@ -54,7 +56,9 @@ export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass
     pass: async (run) => {
       await after;
       const linksWait = await applyLinks(agent, options.overlay(), run);
-      const routesWait = await applyRoutes(agent, options.routes.list().filter(isOurs), run);
+      const objects = options.routes.list().filter(isOurs);
+      const routesWait = await applyRoutes(agent, objects, run);
+      await releaseDeleted(agent, RouteConfiguration, objects, options.finalizer);
       const delays = [linksWait, routesWait].filter((delay) => delay !== undefined);
       return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
     },
@@ -99,10 +103,11 @@ async function applyRoutes(
   );
   for (const { object, fault, waits } of wanted) {
     if (fault !== undefined && waits !== true) describe(agent, run, object, "RoutesNotApplied", fault);
-    await reportApplied(agent, RouteConfiguration, object, fault === undefined);
   }
+  const isReported = await reportAll(agent, RouteConfiguration, wanted);
   if (wanted.some(({ waits }) => waits)) return WAIT_MS;
-  return wanted.some(({ fault }) => fault !== undefined) ? RETRY_MS : undefined;
+  const isApplied = wanted.every(({ fault }) => fault === undefined);
+  return isReported && isApplied ? undefined : RETRY_MS;
 }
 
 function wantedTables(

@@ -5,8 +5,8 @@ import type { FirewallTable } from "../firewall/model";
 import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
 import { hasChains, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
 import type { AgentContext } from "./agent-context";
-import { reportApplied } from "./applied-status";
-import { byAge, describe } from "./objects";
+import { reportAll } from "./applied-status";
+import { byAge, describe, releaseDeleted } from "./objects";
 import { type Pass, runPass } from "./pass";
 
 const NAME = "firewall-tables";
@@ -18,6 +18,8 @@ export interface TablesOptions {
   isOurs: (object: FirewallConfiguration) => boolean;
   /** The namespace has no tables but ours, so that a listing of everything is small. */
   alone: boolean;
+  /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */
+  finalizer?: string;
 }
 
 /** An object with the table that it asks for, or with what is wrong with it. */
@@ -42,7 +44,8 @@ export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass
 
 async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileRun): Promise<Outcome> {
   const { kernel } = agent;
-  const wanted = wantedTables(options.firewalls.list().filter(options.isOurs));
+  const objects = options.firewalls.list().filter(options.isOurs);
+  const wanted = wantedTables(objects);
   const listing = options.alone ? await kernel.ruleset() : await kernel.chains();
   for (const want of wanted) {
     const { table, object } = want;
@@ -62,9 +65,11 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
   }
   for (const { object, fault } of wanted) {
     if (fault !== undefined) describe(agent, run, object, "TableNotApplied", fault);
-    await reportApplied(agent, FirewallConfiguration, object, fault === undefined);
   }
-  return wanted.some(({ fault }) => fault !== undefined) ? { requeueAfterMs: RETRY_MS } : undefined;
+  const isReported = await reportAll(agent, FirewallConfiguration, wanted);
+  await releaseDeleted(agent, FirewallConfiguration, objects, options.finalizer);
+  const isApplied = wanted.every(({ fault }) => fault === undefined);
+  return isReported && isApplied ? undefined : { requeueAfterMs: RETRY_MS };
 }
 
 /** Removes all tables of ours. */
