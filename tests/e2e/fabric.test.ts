@@ -57,7 +57,7 @@ const election = [
 ];
 
 describe("the agents on the nodes of two clusters", function () {
-  this.timeout(150_000);
+  this.timeout(300_000);
   const controlPlane = withControlPlanes({ rome: { controllerManager: true }, milan: {} });
   const lab = new NetworkLab();
   let consumer: NetworkCluster;
@@ -172,7 +172,7 @@ describe("the agents on the nodes of two clusters", function () {
     assert.ok(gone, first);
     const begin = Date.now();
     await gone.pod.host.close();
-    await until("traffic comes back", () => answers(a.host, b.address, 8000), { timeoutMs: 30_000 });
+    await until("traffic comes back", () => answers(a.host, b.address, 8000), { timeoutMs: 60_000 });
     console.log(`      after ${((Date.now() - begin) / 1000).toFixed(1)} s`);
     const now = await active();
     assert.equal(now.length, 1);
@@ -228,7 +228,7 @@ async function everythingOf(host: LabHost): Promise<string> {
 async function untilBare(host: LabHost, bare: ReadonlyMap<LabHost, string>): Promise<void> {
   const wanted = bare.get(host);
   await until(`${host.name} is as it was before`, async () => (await everythingOf(host)) === wanted, {
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
     everyMs: 250,
   }).catch(async () => assert.equal(await everythingOf(host), wanted));
 }

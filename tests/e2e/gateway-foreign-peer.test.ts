@@ -70,7 +70,7 @@ async function startForeignPeer(
 }
 
 describe("a gateway and a peer that is not ours", function () {
-  this.timeout(150_000);
+  this.timeout(300_000);
   const controlPlane = withControlPlanes({ rome: {} });
   const lab = new NetworkLab();
   let cluster: NetworkCluster;

@@ -53,7 +53,7 @@ const UNDERLAY_MTU = 1420;
 const quiet = ["--ping-update-status-interval=1h"];
 
 describe("gateways of two clusters with the same networks", function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   const controlPlane = withControlPlanes({ rome: { auditLog: true }, milan: {} });
   const lab = new NetworkLab();
   let consumer: NetworkCluster;
@@ -189,9 +189,9 @@ describe("gateways of two clusters with the same networks", function () {
       ip rule flush
       ip rule add priority 32766 lookup main
       for link in $(ip -o link show type vxlan | cut -d: -f2); do ip link del $link; done`);
-    await passes(15_000);
+    await passes(60_000);
     await client.host.run("ip link del liqo-tunnel");
-    await passes(20_000);
+    await passes(60_000);
   });
 
   it("come back by themselves when the server's pod is another one, elsewhere", async () => {
@@ -220,7 +220,7 @@ describe("gateways of two clusters with the same networks", function () {
       "the server has the new key",
       async () => (await server.host.run("wg show liqo-tunnel public-key")).trim() === publicKey,
     );
-    await passes(30_000);
+    await passes(60_000);
   });
 });
 

@@ -395,7 +395,7 @@ export class NetworkCluster {
     return await this.client.get(Connection, { name: `gw-${peer}`, namespace: `liqo-tenant-${peer}` });
   }
 
-  async untilConnected(peer: string, timeoutMs = 60_000): Promise<void> {
+  async untilConnected(peer: string, timeoutMs = 120_000): Promise<void> {
     await until(
       `the connection of ${this.plan.id} to ${peer}`,
       async () => (await this.connection(peer))?.status?.value === "Connected",
