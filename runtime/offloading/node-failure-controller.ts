@@ -3,7 +3,6 @@ import { type Controller, runController, type SourceEvent, watches } from "../ku
 import type { OffloadingContext } from "./context";
 import { isDeleting } from "./finalizers";
 import { shadowedPods } from "./shadow-pod-caches";
-import { isReady } from "./shared-caches";
 
 const BY_NODE = "node";
 
@@ -23,13 +22,13 @@ export function nodeFailureController(context: OffloadingContext): Controller {
       name: "node_failure",
       sources: [
         watches(nodes, {
-          when: (event) => event.type !== "updated" || isReady(event.before) !== isReady(event.object),
+          when: (event) => event.type !== "updated" || hasFailed(event.before) !== hasFailed(event.object),
         }),
         watches(pods, { keys: ({ spec }) => [spec.nodeName ?? ""], when: beganToTerminate }),
       ],
       reconcile: async (name) => {
         const node = nodes.get(name);
-        if (node === undefined || isReady(node)) return;
+        if (node === undefined || !hasFailed(node)) return;
         const stuck = pods.byIndex(BY_NODE, name).filter(isDeleting);
         await Promise.all(
           stuck.map(({ metadata }) =>
@@ -40,6 +39,12 @@ export function nodeFailureController(context: OffloadingContext): Controller {
     },
     context,
   );
+}
+
+/** A node that has not said anything yet is new, not lost. */
+function hasFailed({ status }: Node): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === "Ready")?.status;
+  return ready !== undefined && ready !== "True";
 }
 
 function beganToTerminate(event: SourceEvent<Pod>): boolean {

@@ -34,6 +34,10 @@ import {
 const TAKEN_AGAIN_MS = 15_000;
 /** The garbage collector deletes the pod of a ShadowPod that went at once, but for the first half minute of a cluster, when it does not know of the kind yet. */
 const COLLECTION_MS = 2_000;
+/** That a pod runs is for people to read: it waits while pods are being made, but no longer than this. */
+const RUNNING_LATEST_MS = 10_000;
+/** Pods are being made if one was within this time. */
+const CREATING_MS = 500;
 /** A pod of an earlier ShadowPod is being collected. */
 const COLLECTED_MS = 250;
 
@@ -97,6 +101,8 @@ function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memo
 }
 
 class ShadowPodReconciler {
+  private lastCreation = -Infinity;
+
   constructor(
     private readonly context: OffloadingContext,
     private readonly pods: Informer<Pod>,
@@ -116,7 +122,14 @@ class ShadowPodReconciler {
       return (await this.removeAbandoned(key, pod)) ?? this.taken(shadow, pod);
     await this.follow(key, shadow, pod);
     const phase = phaseToReport(shadow.status?.phase, pod);
-    if (phase !== undefined) await this.report(key, shadow, phase);
+    if (phase === undefined) return;
+    if (phase === "Running" && this.creating() && this.memory.runsForMs(key, uid) < RUNNING_LATEST_MS)
+      return { requeueAfterMs: CREATING_MS * (1 + Math.random()) };
+    await this.report(key, shadow, phase);
+  }
+
+  private creating(): boolean {
+    return this.context.clock.monotonic() - this.lastCreation < CREATING_MS;
   }
 
   /** Of a pod whose ShadowPod was seen to go; the others are left to the garbage collector. */
@@ -144,6 +157,7 @@ class ShadowPodReconciler {
       throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
     try {
       const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
+      this.lastCreation = this.context.clock.monotonic();
       const pod = await client.create(Pod, podOfShadowPod(source, spec));
       this.memory.created(key, uid);
       this.memory.wrote(key, uid, {

@@ -11,6 +11,8 @@ interface Remembered {
   reported?: string;
   /** When the ShadowPod went and left its pod behind. */
   abandonedAt?: number;
+  /** When the pod was first seen to run. */
+  runsSince?: number;
   /** What was last written to the pod's metadata. */
   metadata?: { pod: string; labels: Strings; annotations: Strings };
 }
@@ -56,6 +58,12 @@ export class ShadowPodMemory {
   unseenForMs(key: string, uid: string): number {
     const { createdAt } = this.known(key, uid) ?? {};
     return createdAt === undefined ? 0 : Math.max(0, createdAt + UNSEEN_MS - this.clock.monotonic());
+  }
+
+  /** How long the pod has been known to run. */
+  runsForMs(key: string, uid: string): number {
+    const now = this.clock.monotonic();
+    return now - (this.of(key, uid).runsSince ??= now);
   }
 
   ended(key: string, uid: string, outcome: "Succeeded" | "Failed"): void {

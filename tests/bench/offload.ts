@@ -130,9 +130,9 @@ async function measure(
   };
 }
 
-/** What a pod costs does not end when it is Running, or gone: events and statuses follow. */
+/** What a pod costs does not end when it is Running, or gone: events and statuses follow, some of them when there is time. */
 function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 2_000));
+  return new Promise((resolve) => setTimeout(resolve, 4_000));
 }
 
 function requestsSince(clusters: readonly BenchCluster[], from: number): AuditEvent[] {
