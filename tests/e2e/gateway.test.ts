@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Secret } from "../../runtime/api";
 import { generateWireGuardKeyPair } from "../../runtime/identity";
 import { auditEvents, describeRequest } from "../support/audit-log";
-import { answers, sendBytes, startSink } from "../support/lab-traffic";
+import { answers, echoDatagram, sendBytes, startDatagramEcho, startSink } from "../support/lab-traffic";
 import {
   type LabAgent,
   type LabPod,
@@ -132,6 +132,12 @@ describe("gateways of two clusters with the same networks", function () {
     console.log(
       `      ${[there, back].map(({ seconds }) => `${((bytes * 8) / seconds / 1e6).toFixed(0)} Mbit/s`).join(", ")}`,
     );
+  });
+
+  it("carry datagrams of 1,300 bytes and back", async () => {
+    await Promise.all([startDatagramEcho(a.host, 9000), startDatagramEcho(b.host, 9000)]);
+    assert.equal(await echoDatagram(a.host, remapped(b.address), 9000, 1300), 1300);
+    assert.equal(await echoDatagram(b.host, remapped(a.address), 9000, 1300), 1300);
   });
 
   it("carry what nodes send, from the address of unknown senders, and bring the answers to the right node", async () => {

@@ -33,6 +33,35 @@ export async function startSink(host: LabHost, port: number): Promise<void> {
   );
 }
 
+/** A UDP server that sends back what it is sent. */
+export async function startDatagramEcho(host: LabHost, port: number): Promise<void> {
+  const script = `const socket = require("node:dgram").createSocket("udp4");
+    socket.on("message", (datagram, from) => socket.send(datagram, from.port, from.address));
+    socket.bind(${port});`;
+  host.spawn(process.execPath, ["-e", script]);
+  await host.run(
+    `for i in $(seq 100); do ss -Hlun "sport = :${port}" | grep -q . && exit 0; sleep 0.1; done; exit 1`,
+  );
+}
+
+const DATAGRAM = `
+  const [address, port, size] = process.argv.slice(1);
+  const socket = require("node:dgram").createSocket("udp4");
+  const send = () => socket.send(Buffer.alloc(Number(size), 7), Number(port), address);
+  socket.on("message", (datagram) => { console.log(datagram.length); process.exit(0); });
+  socket.bind(0, () => { send(); setInterval(send, 500); setTimeout(() => process.exit(1), 10000); });
+`;
+
+/** Sends a datagram to an echo, again until an answer comes; returns the bytes of that. */
+export async function echoDatagram(
+  from: LabHost,
+  address: string,
+  port: number,
+  bytes: number,
+): Promise<number> {
+  return Number(await from.run(node(DATAGRAM, address, port, bytes)));
+}
+
 const SEND = `
   const [address, port, size] = process.argv.slice(1);
   const chunk = Buffer.alloc(256 * 1024, 7);

@@ -205,8 +205,13 @@ export class NetworkCluster {
     const logFile = join(this.folder, `${log}.log`);
     const started = () =>
       host.spawn(
-        process.execPath,
+        // What the pods of agents may do, and nothing else.
+        "setpriv",
         [
+          "--no-new-privs",
+          "--inh-caps=-all",
+          "--bounding-set=-all,+net_admin,+net_raw",
+          process.execPath,
           join(__dirname, "../../runtime/main.js"),
           component,
           `--kubeconfig=${this.kubeconfigFile()}`,
