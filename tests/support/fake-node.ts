@@ -38,8 +38,10 @@ async function main(): Promise<void> {
   const consider = (pod: Pod): void => {
     if (!ours.has(pod.spec?.nodeName ?? "")) return;
     const uid = pod.metadata.uid ?? "";
-    if (pod.metadata.deletionTimestamp != null) void remove(client, pod);
-    else if (!started.has(uid)) {
+    if (pod.metadata.deletionTimestamp != null) {
+      // Without a grace period it is gone already.
+      if (pod.metadata.deletionGracePeriodSeconds !== 0) void remove(client, pod);
+    } else if (!started.has(uid)) {
       started.add(uid);
       setTimeout(() => void run(client, pod), START_DELAY_MS);
     }
