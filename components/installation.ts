@@ -26,7 +26,7 @@ import { clusterIdSchema } from "../runtime/plan/names";
 import { fabricDaemonSet } from "../runtime/plan/networking/fabric";
 import { clientTemplate, serverTemplate } from "../runtime/plan/networking/gateway-templates";
 import { installationNetworks, type InstallationNetworks } from "../runtime/plan/networking/networks";
-import { awsAuthManifests } from "../runtime/plan/roles";
+import { awsAuthManifests, virtualKubeletPerNodeManifests } from "../runtime/plan/roles";
 import { type ClusterAccess, connected, inState } from "./cluster";
 import { KubernetesObject, type KubernetesObjectArgs, planned } from "./kubernetes-object";
 import { after, timeouts, withWait } from "./waiting";
@@ -59,6 +59,8 @@ export interface InstallationArgs {
   apiServer?: pulumi.Input<ApiServerArgs>;
   /** Consumers get IAM users in place of certificates, for providers on EKS; none by default. */
   aws?: AwsArgs;
+  /** Whether each virtual node has a process of its own, in place of one for all; false by default. */
+  virtualKubeletPerNode?: boolean;
   /** Whether there is a proxy by which peers reach the API server through the tunnel; false by default. */
   proxy?: boolean;
   /** Whether consumers can read the metrics of their pods here; false by default. */
@@ -212,6 +214,7 @@ export class Installation extends pulumi.ComponentResource {
       createNamespace,
       proxy,
       metricAgent,
+      virtualKubeletPerNode,
       timeoutSeconds = 300,
       ...given
     } = args;
@@ -221,6 +224,7 @@ export class Installation extends pulumi.ComponentResource {
       createNamespace,
       proxy,
       metricAgent,
+      virtualKubeletPerNode,
     });
     const data = pulumi
       .output(given)
@@ -254,7 +258,10 @@ export class Installation extends pulumi.ComponentResource {
     const base = [
       ...home,
       ...foundation(structure.namespace, modules).map((manifest) => whole(manifest, home)),
-      ...(given.aws === undefined ? [] : awsAuthManifests(structure.namespace)).map((manifest) =>
+      ...[
+        ...(given.aws === undefined ? [] : awsAuthManifests(structure.namespace)),
+        ...(structure.virtualKubeletPerNode ? virtualKubeletPerNodeManifests(structure.namespace) : []),
+      ].map((manifest) =>
         child(`${manifest.kind.toLowerCase()}-${manifest.metadata.name}`, { ...manifest }, home),
       ),
     ];
@@ -268,7 +275,13 @@ export class Installation extends pulumi.ComponentResource {
       [...base, definitions],
     );
 
-    const plan = data.apply((value) => deployments({ namespace: structure.namespace, ...value }));
+    const plan = data.apply((value) =>
+      deployments({
+        namespace: structure.namespace,
+        virtualKubeletPerNode: structure.virtualKubeletPerNode,
+        ...value,
+      }),
+    );
     const workloads = (["controllerManager", "virtualKubelet", "webhook"] as const).map((component) =>
       child(
         DeploymentName[component].replace(/^liqo-/, ""),

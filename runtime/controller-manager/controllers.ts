@@ -4,6 +4,7 @@ import { startIpam } from "../ipam/start";
 import type { RuntimeContext } from "../kube";
 import { startNetworking } from "../networking/start";
 import { offloadingControllers } from "../offloading";
+import { virtualKubeletController } from "../offloading/virtual-kubelet-controller";
 import { startReplication } from "../replication/replication-controller";
 import {
   authenticationOptions,
@@ -32,6 +33,13 @@ export async function startControllers(
       denyDirectConnections: flags.denyDirectConnections,
       nodeFailure: flags.enableNodeFailureController,
     });
+    if (flags.virtualKubeletPerNode) {
+      virtualKubeletController(context, {
+        clusterID: flags.clusterId,
+        liqoNamespace: flags.liqoNamespace,
+        podCidrs: flags.podcidr,
+      });
+    }
     runServingCertificateApprover(context, flags.liqoNamespace);
   }
   if (flags.networkingEnabled) {

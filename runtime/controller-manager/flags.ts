@@ -59,6 +59,10 @@ export const controllerManagerFlags = z.object({
   shadowPodCtrlWorkers: flag.integer(10, 1, 10_000),
   shadowEndpointsliceCtrlWorkers: flag.integer(10, 1, 10_000),
   denyDirectConnections: flag.boolean(false),
+  /** A process for each virtual node, in place of one for all. */
+  virtualKubeletPerNode: flag.boolean(false),
+  /** This cluster's pod networks, which those processes are told. */
+  podcidr: flag.list(),
 
   // networking
   pools: flag.list(),

@@ -114,6 +114,7 @@ function offloadingFacts(caches: PeerCaches, clusterId: string): VirtualNodeFact
  * replicas takes over what another leaves. Where that process runs outside of the cluster, the VirtualNode's own condition counts.
  */
 export function isHosted(virtualNode: VirtualNode, virtualKubelet: Deployment | undefined): boolean {
-  if (virtualKubelet !== undefined) return (virtualKubelet.status?.readyReplicas ?? 0) > 0;
+  const shared = virtualKubelet !== undefined && virtualKubelet.spec?.replicas !== 0;
+  if (shared) return (virtualKubelet.status?.readyReplicas ?? 0) > 0;
   return virtualNode.status?.conditions?.find(({ type }) => type === "VirtualKubelet")?.status === "Running";
 }

@@ -1,6 +1,6 @@
 import { InvalidObjectError, isRecord } from "../api/invalid-object";
 import type { Kind, KubeObject } from "../api/meta";
-import { ApiError, isGone } from "./api-error";
+import { ApiError, isForbidden, isGone } from "./api-error";
 import { backoffMs } from "./backoff";
 import type { KubeClient } from "./client";
 import type { ListOptions } from "./client-options";
@@ -39,6 +39,8 @@ export type RestartReason = "ended" | "gone" | "idle" | "refused" | "lost";
 /** After cuts of a watch in a row, without an event between them. */
 const RESUME = { firstMs: 100, maxMs: 5_000 };
 const BACKOFF = { firstMs: 800, maxMs: 30_000 };
+/** A refusal costs the server little, and rights are mostly given a moment later: by another controller, or another cluster. */
+const FORBIDDEN_BACKOFF = { firstMs: 800, maxMs: 5_000 };
 /** The server ends a watch after this long, to spread them over its replicas; a random part of it comes on top. */
 const WATCH_SECONDS = 300;
 /** API servers send a bookmark each minute; the interval is learnt where it is longer. */
@@ -132,7 +134,7 @@ export class Reflector<T extends KubeObject> {
       if (this.failedResumes >= MAX_FAILED_RESUMES) this.resumeFrom = undefined;
     }
     const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const delay = Math.max(asked, backoffMs(this.failures, BACKOFF));
+    const delay = Math.max(asked, backoffMs(this.failures, isForbidden(error) ? FORBIDDEN_BACKOFF : BACKOFF));
     log.warn("watch failed", { watch: this.what, error, retryInMs: Math.round(delay) });
     return delay;
   }

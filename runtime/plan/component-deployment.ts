@@ -32,6 +32,38 @@ export interface Component {
   environment?: { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[];
 }
 
+/** How every pod and container of the runtime runs: as nobody in particular, with nothing to write to. */
+export const UNPRIVILEGED = {
+  pod: {
+    securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+    terminationGracePeriodSeconds: 20,
+  },
+  container: {
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+  },
+};
+
+/** By what Kubernetes sees whether a process works. */
+export const PROBES = {
+  ports: [
+    { name: "healthz", containerPort: Port.health },
+    { name: "metrics", containerPort: Port.metrics },
+  ],
+  probes: {
+    readinessProbe: { httpGet: { path: "/readyz", port: "healthz" }, periodSeconds: 1, failureThreshold: 3 },
+    livenessProbe: {
+      httpGet: { path: "/healthz", port: "healthz" },
+      initialDelaySeconds: 10,
+      periodSeconds: 10,
+      failureThreshold: 3,
+    },
+  },
+};
+
 /** The Deployment of a component, called `liqo-<component>` as is its ServiceAccount: unprivileged, with a read-only root and a capped heap. */
 export function deployment(settings: ImageSettings, component: Component): ManifestOf<Deployment> {
   const { component: name, module, replicas } = component;
@@ -49,8 +81,7 @@ export function deployment(settings: ImageSettings, component: Component): Manif
         spec: {
           serviceAccountName: `liqo-${name}`,
           imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),
-          securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
-          terminationGracePeriodSeconds: 20,
+          ...UNPRIVILEGED.pod,
           containers: [container(settings, component)],
         },
       },
@@ -81,23 +112,9 @@ function container(settings: ImageSettings, component: Component): Container {
       // A small young generation costs a little more collecting and saves tens of megabytes a process.
       { name: "NODE_OPTIONS", value: `--max-old-space-size=${component.heapMib} --max-semi-space-size=4` },
     ],
-    ports: [
-      ...component.ports,
-      { name: "healthz", containerPort: Port.health },
-      { name: "metrics", containerPort: Port.metrics },
-    ],
-    readinessProbe: { httpGet: { path: "/readyz", port: "healthz" }, periodSeconds: 1, failureThreshold: 3 },
-    livenessProbe: {
-      httpGet: { path: "/healthz", port: "healthz" },
-      initialDelaySeconds: 10,
-      periodSeconds: 10,
-      failureThreshold: 3,
-    },
+    ports: [...component.ports, ...PROBES.ports],
+    ...PROBES.probes,
     resources: component.resources,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    },
+    ...UNPRIVILEGED.container,
   };
 }

@@ -16,7 +16,11 @@ export const DeploymentName = {
 /** Secret with the webhook's serving certificate; the webhook fills it. */
 export const WEBHOOK_SECRET = "liqo-webhook-certs";
 
-type Settings = InstallationData & { namespace: string };
+type Settings = InstallationData & {
+  namespace: string;
+  /** Whether the controller manager makes a process for each virtual node: then the one for all rests. False by default. */
+  virtualKubeletPerNode?: boolean;
+};
 
 /** The Deployments of the control plane: one image, a component each. */
 export function deployments(settings: Settings): Record<keyof typeof DeploymentName, ManifestOf<Deployment>> {
@@ -45,6 +49,9 @@ function controllerManager(settings: Settings): Component {
       ...flag("ca-override", apiServer.ca && Buffer.from(apiServer.ca).toString("base64")),
       `--trusted-ca=${apiServer.trustedCa}`,
       ...awsFlags(settings.aws),
+      ...(settings.virtualKubeletPerNode === true
+        ? ["--virtual-kubelet-per-node=true", ...podCidrs(settings).map((cidr) => `--podcidr=${cidr}`)]
+        : []),
       ...networkingFlags(settings.networking),
     ],
     resources: resources.controllerManager,
@@ -59,7 +66,7 @@ function virtualKubelet(settings: Settings): Component {
   return {
     component: "virtual-kubelet",
     module: "offloading",
-    replicas: settings.replicas.virtualKubelet,
+    replicas: settings.virtualKubeletPerNode === true ? 0 : settings.replicas.virtualKubelet,
     flags: [
       ...commonFlags(),
       `--replicas=${settings.replicas.virtualKubelet}`,

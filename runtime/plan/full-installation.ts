@@ -7,6 +7,7 @@ export function fullInstallation(): Manifest[] {
     clusterId: "rome",
     image: "runtime",
     proxy: true,
+    virtualKubeletPerNode: true,
     metricAgent: true,
     networking: { podCidrs: ["10.20.0.0/16"], serviceCidr: "10.21.0.0/16" },
     aws: { region: "eu-south-1", clusterName: "rome", credentialsSecret: "aws" },

@@ -24,6 +24,8 @@ export const installationStructureSchema = z.strictObject({
   namespace: namespaceNameSchema.default(Name.liqoNamespace),
   /** Whether the namespace is made with the rest, and removed with it; true by default. */
   createNamespace: z.boolean().default(true),
+  /** Whether each virtual node has a process of its own, in place of one for all; false by default. */
+  virtualKubeletPerNode: z.boolean().default(false),
   /** Whether there is a proxy by which peers reach the API server through the tunnel; false by default. */
   proxy: z.boolean().default(false),
   /** Whether consumers can read the metrics of their pods here, as an aggregated API; false by default. */

@@ -18,6 +18,7 @@ import { clientTemplate, serverTemplate } from "./networking/gateway-templates";
 import { networkManifests } from "./networking/networks";
 import {
   awsAuthManifests,
+  virtualKubeletPerNodeManifests,
   clusterRoleBindings,
   clusterRoles,
   type InstalledModules,
@@ -32,18 +33,16 @@ import {
  * @throws InvalidObjectError when a setting is wrong
  */
 export function installation(settings: InstallationSettings): Manifest[] {
-  const { clusterId, namespace, createNamespace, proxy, metricAgent, ...data } = parseArguments(
-    installationSettingsSchema,
-    "Installation",
-    settings,
-  );
+  const { clusterId, namespace, createNamespace, proxy, metricAgent, virtualKubeletPerNode, ...data } =
+    parseArguments(installationSettingsSchema, "Installation", settings);
   return [
     ...definitions(),
     ...(createNamespace ? [liqoNamespace(namespace)] : []),
     ...foundation(namespace, { networking: data.networking !== undefined }),
     clusterIdConfigMap(namespace, clusterId),
     vkOptionsTemplate(namespace, data),
-    ...Object.values(deployments({ namespace, ...data })),
+    ...(virtualKubeletPerNode ? virtualKubeletPerNodeManifests(namespace) : []),
+    ...Object.values(deployments({ namespace, virtualKubeletPerNode, ...data })),
     ...networking(namespace, data),
     ...(proxy ? proxyManifests({ namespace, ...data }) : []),
     ...(metricAgent ? metricAgentManifests({ namespace, ...data }) : []),

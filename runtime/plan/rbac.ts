@@ -310,6 +310,15 @@ export const webhookNamespaceRules: PolicyRule[] = [
   rule("coordination.k8s.io", ["leases"], ["create", "get", "update"]),
 ];
 
+/** A process for each virtual node, in place of one for all, is made by the controller manager: with the rights of that one's role. */
+export const virtualKubeletPerNodeRules: PolicyRule[] = [
+  rule("", ["serviceaccounts"], [...read, "create", "patch"]),
+  rule("apps", ["deployments"], [...read, "create", "patch"]),
+  rule("offloading.liqo.io", ["vkoptionstemplates"], read),
+  rule("rbac.authorization.k8s.io", ["clusterrolebindings"], [...read, "create", "delete", "patch"]),
+  rule("rbac.authorization.k8s.io", ["clusterroles"], ["bind"], [RoleName.virtualKubeletLocal]),
+];
+
 /** The metric agent asks the kubelets of this cluster for their metrics, and knows whose pods are whose. */
 export const metricAgentRules: PolicyRule[] = [
   rule("", ["namespaces", "nodes", "pods"], read),

@@ -15,6 +15,7 @@ import {
   networkingRules,
   remoteControlplaneRules,
   virtualKubeletLocalRules,
+  virtualKubeletPerNodeRules,
   virtualKubeletRemoteClusterwideRules,
   virtualKubeletRemoteRules,
   webhookNamespaceRules,
@@ -188,6 +189,24 @@ export function roleBindings(namespace: string): ManifestOf<RoleBinding>[] {
     roleRef: { apiGroup: RBAC, kind: "Role", name },
     subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
   }));
+}
+
+/** What the controller manager may do more where each virtual node has a process of its own. */
+export function virtualKubeletPerNodeManifests(
+  namespace: string,
+): (ManifestOf<ClusterRole> | ManifestOf<ClusterRoleBinding>)[] {
+  const name = `${DeploymentName.controllerManager}-virtual-kubelets`;
+  const metadata = { name, labels: componentLabels("controller-manager", "offloading") };
+  return [
+    { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata, rules: virtualKubeletPerNodeRules },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata,
+      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
+      subjects: [{ kind: "ServiceAccount", name: DeploymentName.controllerManager, namespace }],
+    },
+  ];
 }
 
 /** What EKS keeps its map of users in; the controller manager may write it where consumers get IAM users. */

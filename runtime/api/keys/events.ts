@@ -57,6 +57,8 @@ export const EventReason = {
   tenantNotFound: "TenantNotFound",
   /** With a space, as readers of events know it. */
   invalidResourceSlice: "Invalid ResourceSlice",
+  /** On a VirtualNode that is to have a process of its own; ours. */
+  virtualKubeletNotMade: "VirtualKubeletNotMade",
   /** On the cluster's own keys; ours, as are the next two. */
   keysRotated: "KeysRotated",
   /** On a control-plane Identity: its provider is asked to take the cluster's new key. */
