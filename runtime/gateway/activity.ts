@@ -1,5 +1,6 @@
 import { Label, LabelValue, Pod } from "../api";
 import { LeaderElection, runController, type RuntimeContext, watches } from "../kube";
+import { every } from "../networking/agent/every";
 import { labelValue } from "../networking/generate/metadata";
 import type { GatewayFlags } from "./flags";
 import type { Gateway } from "./gateway";
@@ -47,13 +48,10 @@ export class Activity {
       onElected: () => this.become(true),
     });
     endings.add(election.run(signal));
-    const look = () => {
-      if (signal.aborted) return;
+    every(clock, LOOK_MS, signal, () => {
       const { holder } = election;
       if (this.active && holder !== undefined && holder !== flags.podName) this.become(false);
-      clock.after(LOOK_MS, look);
-    };
-    clock.after(LOOK_MS, look);
+    });
     this.keepLabels();
   }
 

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 
 import { type Clock, type Logger, sleep } from "../kube";
+import { every } from "../networking/agent/every";
 import { decodeMessage, encodeMessage, pongTo } from "../networking/ping/message";
 import { type PingOptions, PingSession, type Reachability } from "../networking/ping/session";
 
@@ -26,6 +27,8 @@ export class PingLink {
   private session: PingSession;
   private socket: Socket | undefined;
   private active = false;
+  /** Of the present session. */
+  private ending = new AbortController();
   /** Whether each of the last pings was answered, the newest last. */
   private readonly outcomes: boolean[] = [];
   private heardAt: number | undefined;
@@ -60,6 +63,7 @@ export class PingLink {
   activate(): void {
     if (this.active) return;
     this.active = true;
+    this.ending = new AbortController();
     this.session = new PingSession(this.options, this.options.clock);
     this.silentSince = this.options.clock.monotonic();
     this.heardAt = undefined;
@@ -70,6 +74,7 @@ export class PingLink {
 
   deactivate(): void {
     this.active = false;
+    this.ending.abort();
     this.socket?.close();
     this.socket = undefined;
   }
@@ -137,12 +142,6 @@ export class PingLink {
   /** Until this session ends. */
   private repeat(everyMs: number, act: () => void): void {
     const { clock, signal } = this.options;
-    const { session } = this;
-    const next = () => {
-      if (!this.active || this.session !== session || signal.aborted) return;
-      act();
-      clock.after(everyMs, next);
-    };
-    clock.after(everyMs, next);
+    every(clock, everyMs, AbortSignal.any([signal, this.ending.signal]), act);
   }
 }

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 
-import type { Clock, Logger } from "../kube";
+import type { Clock, Logger, Timer } from "../kube";
 import { endpointOrder } from "../networking/wireguard/endpoint-order";
 
 export interface ServerEndpointOptions {
@@ -27,6 +27,7 @@ const BEGINNING_MS = 10 * 60_000;
 export class ServerEndpoint {
   private known: string[] = [];
   private address: string | undefined;
+  private timer: Timer | undefined;
   private readonly begin: number;
   private readonly hasNames: boolean;
 
@@ -42,7 +43,9 @@ export class ServerEndpoint {
 
   async start(): Promise<void> {
     await this.look();
-    if (this.hasNames) this.lookLater();
+    if (!this.hasNames) return;
+    this.options.signal.addEventListener("abort", () => this.timer?.cancel(), { once: true });
+    this.lookLater();
   }
 
   /** Looks names up now. */
@@ -83,12 +86,11 @@ export class ServerEndpoint {
 
   private lookLater(): void {
     const { clock, checkIntervalMs, signal } = this.options;
+    if (signal.aborted) return;
     const isBeginning = clock.monotonic() - this.begin < BEGINNING_MS;
-    const timer = clock.after(isBeginning ? Math.min(SOON_MS, checkIntervalMs) : checkIntervalMs, () => {
-      if (signal.aborted) return;
+    this.timer = clock.after(isBeginning ? Math.min(SOON_MS, checkIntervalMs) : checkIntervalMs, () => {
       void this.look().finally(() => this.lookLater());
     });
-    signal.addEventListener("abort", () => timer.cancel(), { once: true });
   }
 }
 

@@ -3,6 +3,7 @@ import { UsageError } from "../component/command-line";
 import type { RuntimeContext } from "../kube";
 import type { AgentContext } from "../networking/agent/agent-context";
 import { categorySelector, isFirewallOfGateway, isRouteOfGateway } from "../networking/agent/audience";
+import { every } from "../networking/agent/every";
 import { monitorLinksAndRoutes, monitorTables } from "../networking/agent/monitors";
 import { runRoutesPass } from "../networking/agent/routes-pass";
 import { runTablesPass } from "../networking/agent/tables-pass";
@@ -171,12 +172,7 @@ class TunnelConnection {
     this.tunnel = tunnel;
     this.endpoint = endpoint;
     const { clock, signal } = this.runtime;
-    const look = () => {
-      if (signal.aborted) return;
-      this.tell();
-      clock.after(1_000, look);
-    };
-    clock.after(1_000, look);
+    every(clock, 1_000, signal, () => this.tell());
   }
 
   async configured(): Promise<void> {

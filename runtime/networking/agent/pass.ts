@@ -1,6 +1,7 @@
 import { type Controller, type Outcome, type ReconcileRun, runController, type Source } from "../../kube";
 import { coalesced } from "../fabric/coalesced";
 import type { AgentContext } from "./agent-context";
+import { every } from "./every";
 
 /** Changes within this time are carried out together. */
 const TOGETHER_MS = 50;
@@ -50,11 +51,6 @@ export function runPass({ runtime, resyncMs }: AgentContext, options: PassOption
     },
     runtime,
   );
-  const resync = () => {
-    if (signal.aborted) return;
-    requested?.();
-    clock.after(resyncMs, resync);
-  };
-  clock.after(resyncMs, resync);
+  every(clock, resyncMs, signal, () => requested?.());
   return { again: () => requested?.(), first, controller };
 }
