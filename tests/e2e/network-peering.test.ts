@@ -1,0 +1,321 @@
+/**
+ * Three real clusters whose networks are connected by their components: rome with milan, whose networks differ in everything, and rome with turin, whose
+ * pods have the very same addresses.
+ */
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import * as k8s from "@pulumi/kubernetes";
+import type * as pulumi from "@pulumi/pulumi";
+import type { Stack } from "@pulumi/pulumi/automation";
+
+import * as liqo from "../../components";
+import { downCluster, upCluster } from "../../provider/local-cluster/local-clusters";
+import { type LocalImages, localImages } from "../../provider/local-cluster/local-images";
+import { runOnNode } from "../../provider/local-cluster/native/native-backend";
+import { runCommand } from "../../provider/local-cluster/run-command";
+import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
+import { ensureTools } from "../../provider/local-cluster/toolchain";
+import { Configuration, type Desired, Pod, Service } from "../../runtime/api";
+import { KubeClient } from "../../runtime/kube";
+import { mapAddress } from "../../runtime/networking/address-mapping";
+import { ownCheckout } from "../support/local-checkout";
+import { type PulumiProject, pulumiProject } from "../support/pulumi-project";
+import { until } from "../support/until";
+
+type Side = "rome" | "milan" | "turin";
+const SIDES: readonly Side[] = ["rome", "milan", "turin"];
+const SPECS = {
+  rome: { nodes: 2, podCidr: "10.31.0.0/16", serviceCidr: "10.131.0.0/16", liqoNamespace: "liqo" },
+  milan: { nodes: 2, podCidr: "10.62.0.0/18", serviceCidr: "10.162.64.0/20", liqoNamespace: "liqo-system" },
+  turin: { nodes: 1, podCidr: "10.31.0.0/16", serviceCidr: "10.131.0.0/16", liqoNamespace: "liqo" },
+} as const;
+
+/** Answers with its own name and the address that it sees of the client. */
+const SERVER = `mkdir -p /www/cgi-bin
+printf '#!/bin/sh\\necho; echo "$(hostname) $REMOTE_ADDR"\\n' >/www/cgi-bin/who
+chmod +x /www/cgi-bin/who
+exec httpd -f -p 8080 -h /www`;
+
+describe("clusters whose networks are connected", function () {
+  this.timeout(5 * 60_000);
+  const checkout = ownCheckout("np");
+  let project: PulumiProject;
+  let images: LocalImages;
+  let kubectlPath: string;
+  let clusters: Record<Side, RunningCluster>;
+  let clients: Record<Side, KubeClient>;
+  /** What each node had before anything was installed. */
+  const initial = new Map<string, string>();
+
+  before(async function () {
+    this.timeout(40 * 60_000); // the first run on a machine builds the tools
+    const progress = (line: string) => console.log(`    ${line}`);
+    kubectlPath = (await ensureTools(["kubernetes", "etcd", "coredns"], { progress })).of("kubectl");
+    images = await localImages(progress);
+    const archives = [images.runtime.file, images.busybox.file];
+    const up = (name: Side) => {
+      const { nodes, podCidr, serviceCidr } = SPECS[name];
+      return upCluster({ name, nodes, podCidr, serviceCidr, images: archives }, { progress });
+    };
+    const [rome, milan, turin, made] = await Promise.all([
+      up("rome"),
+      up("milan"),
+      up("turin"),
+      pulumiProject("networks", { progress, resourcePlugins: ["kubernetes", "random"] }),
+    ]);
+    clusters = { rome, milan, turin };
+    clients = {
+      rome: KubeClient.fromKubeconfig(rome.kubeconfig),
+      milan: KubeClient.fromKubeconfig(milan.kubeconfig),
+      turin: KubeClient.fromKubeconfig(turin.kubeconfig),
+    };
+    project = made;
+    for (const side of SIDES) writeFileSync(kubeconfigFile(side), clusters[side].kubeconfig, { mode: 0o600 });
+    for (const [side, node] of nodes()) initial.set(node, await networkOf(side, node));
+    const begin = performance.now();
+    await (await stackOf(true)).up();
+    console.log(`    installed and peered in ${Math.round((performance.now() - begin) / 1000)} s`);
+    await Promise.all([
+      run("rome", server("rome-a", "default", { nodeName: "rome-1" })),
+      run("rome", server("rome-b", "default", { nodeName: "rome-2" })),
+      run("milan", server("milan-a", "default", { nodeName: "milan-1" })),
+      run("milan", server("milan-b", "default", { nodeName: "milan-2" })),
+      run("turin", server("turin-a", "default", { nodeName: "turin-1" })),
+    ]);
+  });
+  after(async () => {
+    for (const client of Object.values(clients ?? {})) client.close();
+    project?.remove();
+    await Promise.all(SIDES.map((side) => downCluster(side)));
+  });
+
+  const kubeconfigFile = (side: Side) => join(checkout.folder, `${side}.kubeconfig`);
+  const nodes = (): [Side, string][] =>
+    SIDES.flatMap((side) => clusters[side].nodeNames.map((node): [Side, string] => [side, node]));
+
+  const stackOf = (peered: boolean): Promise<Stack> =>
+    project.stack("networks", () => Promise.resolve(program(peered)));
+
+  function program(peered: boolean): Record<string, pulumi.Output<unknown>> {
+    const installed = (side: Side) => {
+      const { kubeconfig, podCidr, serviceCidr, peerApiServerUrl } = clusters[side];
+      const provider = liqo.clusterProvider(side, { kubeconfig, clusterIdentifier: side });
+      const { clusterId, namespace } = new liqo.Installation(side, {
+        cluster: { kubeconfig, provider },
+        clusterId: side,
+        namespace: SPECS[side].liqoNamespace,
+        image: images.runtime.name,
+        networking: { podCidrs: [podCidr], serviceCidr, reservedSubnets: ["172.30.0.0/15"] },
+        apiServer: { address: peerApiServerUrl },
+      });
+      return { kubeconfig, provider, clusterId, liqoNamespace: namespace };
+    };
+    const rome = installed("rome");
+    const milan = installed("milan");
+    const turin = installed("turin");
+    if (!peered) return {};
+    const peering = new liqo.Peering("rome-milan", {
+      consumer: { ...rome, tenantNamespace: "to-milan" },
+      provider: milan,
+      resources: { cpu: "1", memory: "1Gi" },
+      networking: {},
+      timeoutSeconds: 300,
+    });
+    new liqo.NetworkPeering("rome-turin", {
+      consumer: rome,
+      provider: turin,
+      server: "consumer",
+      link: { serviceType: "NodePort", mtu: 1320 },
+      timeoutSeconds: 300,
+    });
+    const namespace = new k8s.core.v1.Namespace(
+      "shop",
+      { metadata: { name: "shop" } },
+      { provider: rome.provider },
+    );
+    new liqo.NamespaceOffloading(
+      "shop",
+      { cluster: rome, namespace: namespace.metadata.name, podOffloadingStrategy: "LocalAndRemote" },
+      { dependsOn: peering },
+    );
+    return { nodeName: peering.nodeName };
+  }
+
+  function server(name: string, namespace: string, spec: Partial<Pod["spec"]>): Desired<Pod> {
+    return {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace, labels: { app: "web" } },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [
+          {
+            name: "main",
+            image: images.busybox.name,
+            command: ["sh", "-c", SERVER],
+            readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
+          },
+        ],
+        ...spec,
+      },
+    };
+  }
+
+  /** Makes a pod; returns when it is Ready. */
+  async function run(side: Side, pod: Desired<Pod>): Promise<void> {
+    await clients[side].create(Pod, pod);
+    await until(`pod ${pod.metadata.name ?? ""} of ${side} is Ready`, async () => {
+      const found = await clients[side].get(Pod, refOf(pod));
+      return found?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
+    });
+  }
+
+  const refOf = ({ metadata: { name = "", namespace = "" } }: Desired<Pod>) => ({ name, namespace });
+
+  async function addressOf(side: Side, name: string, namespace = "default"): Promise<string> {
+    return (await clients[side].get(Pod, { name, namespace }))?.status?.podIP ?? "";
+  }
+
+  /** The address by which a cluster knows a pod of another. */
+  async function seenFrom(side: Side, address: string, peer: Side): Promise<string> {
+    const all = await clients[side].list(Configuration, {
+      labelSelector: `liqo.io/remote-cluster-id=${peer}`,
+    });
+    const [configuration] = all;
+    assert.ok(configuration !== undefined, `${side} has a Configuration for ${peer}`);
+    return mapAddress(address, configuration);
+  }
+
+  async function exec(side: Side, pod: string, namespace: string, command: string[]): Promise<string> {
+    const args = ["--kubeconfig", kubeconfigFile(side), "exec", "-n", namespace, pod, "--", ...command];
+    return await runCommand(kubectlPath, args, { timeoutMs: 30_000 });
+  }
+
+  /** What a server answers to a pod: its name, and the client's address as it sees it. */
+  async function ask(side: Side, client: string, host: string, namespace = "default"): Promise<string> {
+    const fetch = ["timeout", "3", "wget", "-qO-", `http://${host}/cgi-bin/who`];
+    const answer = await exec(side, client, namespace, fetch);
+    return answer.trim().replaceAll(/\[?(::ffff:)?([\d.]+)\]?$/g, "$2");
+  }
+
+  /** The same, however long the first packets take. */
+  const answer = (side: Side, client: string, host: string, namespace?: string) =>
+    until(`${host} answers ${client} of ${side}`, () => ask(side, client, host, namespace), {
+      everyMs: 200,
+      timeoutMs: 120_000,
+    });
+
+  it("reach each other's pods, from every node to every node, and see who it is", async () => {
+    for (const [side, peer] of [
+      ["rome", "milan"],
+      ["milan", "rome"],
+    ] as const) {
+      for (const from of ["a", "b"]) {
+        for (const to of ["a", "b"]) {
+          const target = await addressOf(peer, `${peer}-${to}`);
+          const own = await addressOf(side, `${side}-${from}`);
+          assert.equal(await answer(side, `${side}-${from}`, `${target}:8080`), `${peer}-${to} ${own}`);
+        }
+      }
+    }
+  });
+
+  it("do so with the very same pod networks, each by the other's mapped addresses", async () => {
+    const romes = await addressOf("rome", "rome-b");
+    const turins = await addressOf("turin", "turin-a");
+    const turinAtRome = await seenFrom("rome", turins, "turin");
+    const romeAtTurin = await seenFrom("turin", romes, "rome");
+    assert.notEqual(turinAtRome, turins);
+    assert.notEqual(romeAtTurin, romes);
+    assert.equal(await answer("rome", "rome-b", `${turinAtRome}:8080`), `turin-a ${romeAtTurin}`);
+    assert.equal(await answer("turin", "turin-a", `${romeAtTurin}:8080`), `rome-b ${turinAtRome}`);
+  });
+
+  it("answer at one Service, from pods of both, on both sides", async () => {
+    await clients.rome.apply(
+      Service,
+      {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: "web", namespace: "shop" },
+        spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }] },
+      },
+      { fieldManager: "test", force: true },
+    );
+    await Promise.all([
+      run("rome", server("at-rome", "shop", { nodeSelector: { "kubernetes.io/hostname": "rome-2" } })),
+      run("rome", server("at-milan", "shop", { nodeSelector: { "liqo.io/type": "virtual-node" } })),
+    ]);
+    const offloaded = await addressOf("rome", "at-milan", "shop");
+    assert.match(offloaded, /^10\.62\./, "the pod's address in rome is one that leads to milan");
+    const both = async (side: Side, client: string, namespace: string, host: string) => {
+      const seen = new Set<string>();
+      await until(
+        `the Service answers ${client} of ${side} from both`,
+        async () => {
+          const [name = ""] = (await ask(side, client, host, namespace).catch(() => "")).split(" ");
+          if (name !== "") seen.add(name);
+          return seen.size === 2;
+        },
+        { timeoutMs: 120_000 },
+      );
+      assert.deepEqual([...seen].sort(), ["at-milan", "at-rome"]);
+    };
+    await both("rome", "rome-a", "default", "web.shop");
+    await both("milan", "milan-a", "default", "web.shop-rome");
+    await both("rome", "at-milan", "shop", "web");
+  });
+
+  it("come back by themselves when a gateway is killed", async () => {
+    for (const side of ["milan", "rome"] as const) {
+      const target = `${await addressOf("milan", "milan-b")}:8080`;
+      const gateways = await clients[side].list(Pod, {
+        labelSelector: "networking.liqo.io/component=gateway",
+      });
+      const gateway = gateways.find(({ metadata }) => metadata.namespace !== "liqo-tenant-turin");
+      assert.ok(gateway !== undefined);
+      const { uid } = gateway.metadata;
+      await clients[side].delete(Pod, gateway.metadata, { gracePeriodSeconds: 1, uid });
+      await until(`the gateway of ${side} is gone`, async () => {
+        const found = await clients[side].get(Pod, gateway.metadata);
+        return found === undefined || found.metadata.uid !== uid;
+      });
+      const begin = performance.now();
+      await answer("rome", "rome-b", target);
+      console.log(
+        `      gateway of ${side}: back after ${((performance.now() - begin) / 1000).toFixed(1)} s`,
+      );
+    }
+  });
+
+  it("leave nothing on the nodes when they part", async () => {
+    await clients.rome.delete(Pod, { name: "at-milan", namespace: "shop" });
+    await (await stackOf(false)).up();
+    for (const [side, node] of nodes()) {
+      let now = "";
+      try {
+        await until(
+          `${node} is as before`,
+          async () => (now = await networkOf(side, node)) === initial.get(node),
+        );
+      } catch (error) {
+        assert.equal(now, initial.get(node), `${node}: ${String(error)}`);
+      }
+    }
+    const { changeSummary } = await (await stackOf(false)).preview({ expectNoChanges: true });
+    assert.deepEqual(Object.keys(changeSummary), ["same"]);
+  });
+
+  /** What of a node's network could be ours: interfaces, rules, routes and tables, without those of Kubernetes and its CNI. */
+  async function networkOf(side: Side, node: string): Promise<string> {
+    const script = [
+      "ip -o link | grep -o -E 'liqo[^:@]*'",
+      "ip rule",
+      "ip route show table all | grep ' table ' | grep -v ' table local'",
+      "nft list tables | grep -v -E '(kube-proxy|mangle|filter|nat|pulumi-liqo)$'",
+    ].join(";");
+    return (await runOnNode(side, node, ["sh", "-c", `${script};true`])).trim();
+  }
+});
