@@ -29,7 +29,7 @@ import { createCertificateAuthority } from "../../runtime/identity/serving-certi
 import { KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { ConnectProxy } from "../../runtime/proxy/connect-proxy";
-import { eventAbout } from "../support/events";
+import { eventAbout, eventWith } from "../support/events";
 import { ManagedCluster } from "../support/managed-cluster";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
@@ -99,6 +99,8 @@ describe("a peering between rome and milan", function () {
       throw error;
     });
   }
+  const tenantAtMilan = () => until("the Tenant", () => milan.admin.get(Tenant, tenantOfRome));
+  const tenantAtMilan = () => until("the Tenant", () => milan.admin.get(Tenant, tenantOfRome));
   const setCondition = (tenantCondition: string) =>
     milan.admin.patch(Tenant, tenantOfRome, { spec: { tenantCondition } }, { type: "merge" });
   const virtualNode = (name: string) =>
@@ -351,8 +353,10 @@ describe("a peering between rome and milan", function () {
       await milan.admin.create(Namespace, second);
       await steps.nonceSecret();
       await steps.tenant();
-      assert.match(
-        await eventAbout(milan.admin, { kind: "Tenant", ...tenantOfRome }, "TenantNamespaceNotFound"),
+      await eventWith(
+        milan.admin,
+        await tenantAtMilan(),
+        "TenantNamespaceNotFound",
         /has 2 tenant namespaces \(guests-from-rome, more-from-rome\), exactly one is needed/,
       );
       await milan.admin.patch(
@@ -377,8 +381,10 @@ describe("a peering between rome and milan", function () {
         },
       });
       await steps.tenant();
-      assert.match(
-        await eventAbout(milan.admin, { kind: "Tenant", ...tenantOfRome }, "NonceNotFound"),
+      await eventWith(
+        milan.admin,
+        await tenantAtMilan(),
+        "NonceNotFound",
         /has 2 nonce Secrets \(guests-from-rome\/another-nonce, guests-from-rome\/liqo-nonce\)/,
       );
       await milan.admin.delete(Secret, atMilan("another-nonce"));
@@ -399,8 +405,11 @@ describe("a peering between rome and milan", function () {
       };
       await milan.admin.create(Tenant, second);
       await steps.slice();
-      assert.match(
-        await eventAbout(milan.admin, { kind: "ResourceSlice", ...atMilan("pool") }, "TenantNotFound"),
+      const copy = await until("the copy", () => milan.admin.get(ResourceSlice, atMilan("pool")));
+      await eventWith(
+        milan.admin,
+        copy,
+        "TenantNotFound",
         /has 2 Tenants \(rome, rome-again\), exactly one is needed/,
       );
       await milan.admin.delete(Tenant, atMilan("rome-again"));
