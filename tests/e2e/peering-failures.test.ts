@@ -100,7 +100,6 @@ describe("a peering between rome and milan", function () {
     });
   }
   const tenantAtMilan = () => until("the Tenant", () => milan.admin.get(Tenant, tenantOfRome));
-  const tenantAtMilan = () => until("the Tenant", () => milan.admin.get(Tenant, tenantOfRome));
   const setCondition = (tenantCondition: string) =>
     milan.admin.patch(Tenant, tenantOfRome, { spec: { tenantCondition } }, { type: "merge" });
   const virtualNode = (name: string) =>
