@@ -35,6 +35,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     kernel,
     host: flags.nodename,
     reports: () => true,
+    reported: new Map(),
     resyncMs: flags.resyncInterval,
   };
   const nodes = informers.informer(InternalNode);

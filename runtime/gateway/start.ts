@@ -49,6 +49,7 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
     kernel,
     host: gateway.name,
     reports: activity.isActive,
+    reported: new Map(),
     resyncMs: flags.resyncInterval,
   };
 

@@ -1,6 +1,7 @@
 import { Label, PublicKey } from "../api";
 import { type Informer, type Outcome, type ReconcileRun, type RuntimeContext, watches } from "../kube";
 import type { AgentContext } from "../networking/agent/agent-context";
+import { every } from "../networking/agent/every";
 import { byAge } from "../networking/agent/objects";
 import { type Pass, runPass } from "../networking/agent/pass";
 import {
@@ -15,6 +16,8 @@ import type { ServerEndpoint } from "./server-endpoint";
 import type { Implementation, TunnelInterface } from "./tunnel-interface";
 
 const NAME = "tunnel";
+/** How often the file of the private key is looked at: the kubelet changes it without telling. */
+const KEY_LOOK_MS = 2_000;
 /** A key that is missing, or an interface that cannot be made, is looked for again after this time. */
 const RETRY_MS = 2_000;
 
@@ -46,6 +49,8 @@ export class Tunnel {
   /** Undefined while nothing is missing. */
   missing: MissingStep | undefined;
   implementation: Implementation | undefined;
+  /** The private key that was read last. */
+  private key: string | undefined;
   private readonly publicKeys: Informer<PublicKey>;
   private readonly pass: Pass;
   private readonly runtime: RuntimeContext;
@@ -65,6 +70,8 @@ export class Tunnel {
       sources: [watches(this.publicKeys, { keys: () => [NAME] })],
       pass: (run) => this.reconcile(run),
     });
+    const { clock, signal } = this.runtime;
+    every(clock, KEY_LOOK_MS, signal, () => void this.lookAtKey());
   }
 
   again(): void {
@@ -88,6 +95,11 @@ export class Tunnel {
     this.again();
   }
 
+  private async lookAtKey(): Promise<void> {
+    const key = await readPrivateKey(this.options.keysFolder).catch(() => undefined);
+    if (key !== undefined && this.key !== undefined && key !== this.key) this.again();
+  }
+
   private async reconcile(run: ReconcileRun): Promise<Outcome> {
     const { link, keysFolder, onConfigured } = this.options;
     let privateKey: string;
@@ -98,6 +110,7 @@ export class Tunnel {
     }
     try {
       privateKey = await readPrivateKey(keysFolder);
+      this.key = privateKey;
     } catch (error) {
       return this.waits(run, "KeysMissing", error);
     }

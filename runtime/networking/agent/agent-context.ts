@@ -11,4 +11,12 @@ export interface AgentContext {
   reports: () => boolean;
   /** How often everything is compared with the kernel although nothing was said. */
   resyncMs: number;
+  /** What was last written about each configuration, by its uid. */
+  reported: Map<string, Reported>;
+}
+
+/** What an agent has said of a configuration, and in which version of it. */
+export interface Reported {
+  applied: boolean;
+  version: string;
 }

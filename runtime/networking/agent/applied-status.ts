@@ -36,28 +36,42 @@ export async function reportAll<T extends Applicable>(
  * the same list, so each touches only its own entry.
  */
 async function reportApplied<T extends Applicable>(
-  { runtime, host, reports }: AgentContext,
+  { runtime, host, reports, reported }: AgentContext,
   kind: Kind<T>,
   object: T,
   applied: boolean,
 ): Promise<void> {
   if (!reports()) return;
   const { client, clock } = runtime;
+  const uid = object.metadata.uid ?? "";
   let current: T | undefined = object;
+  const last = reported.get(uid);
+  if (last !== undefined && isNewer(last.version, object.metadata.resourceVersion)) {
+    // The cache does not have our last write yet.
+    if (last.applied === applied) return;
+    current = await client.get(kind, object.metadata);
+  }
   for (let attempt = 1; current !== undefined; attempt++) {
+    if (current.metadata.uid !== uid) return;
     const body = conditionPatch(current, host, applied, timestamp(clock));
     if (body === undefined) return;
     try {
       const type = Array.isArray(body) ? "json" : "merge";
-      await client.patch(kind, current.metadata, body, { type, subresource: "status" });
+      const { metadata } = await client.patch(kind, current.metadata, body, { type, subresource: "status" });
+      reported.set(uid, { applied, version: metadata.resourceVersion ?? "" });
       return;
     } catch (error) {
       if (isNotFound(error)) return;
       if (attempt >= ATTEMPTS || !(isConflict(error) || isInvalid(error))) throw error;
       current = await client.get(kind, current.metadata);
-      if (current?.metadata.uid !== object.metadata.uid) return;
     }
   }
+}
+
+/** Versions are numbers that grow. */
+function isNewer(version: string, than: string | undefined): boolean {
+  const number = (text: string | undefined) => (/^\d+$/.test(text ?? "") ? BigInt(text ?? 0) : 0n);
+  return number(version) > number(than);
 }
 
 /** What to write; undefined where it is there. A JSON patch touches one entry, a merge patch makes the list. */
