@@ -23,6 +23,7 @@ const outputsSchema = z.object({
   milanKubeconfig: z.string(),
   namespace: z.string(),
   remoteNamespace: z.string(),
+  visitors: z.string(),
 });
 
 const begin = performance.now();
@@ -90,8 +91,8 @@ async function start(signal: AbortSignal): Promise<void> {
   const rome = KubeClient.fromKubeconfig(known.romeKubeconfig);
   const milan = KubeClient.fromKubeconfig(known.milanKubeconfig);
   try {
-    const { namespace, remoteNamespace } = known;
-    console.log(`\n${await describeResult({ rome, milan, namespace, remoteNamespace })}\n`);
+    const { namespace, remoteNamespace, visitors } = known;
+    console.log(`\n${await describeResult({ rome, milan, namespace, remoteNamespace, visitors })}\n`);
   } finally {
     rome.close();
     milan.close();
@@ -109,6 +110,7 @@ async function start(signal: AbortSignal): Promise<void> {
 
 const NEXT = `Try next:
   npm run -s kubectl -- rome get pods -n shop -o wide
+  npm run -s kubectl -- rome logs -n visitors deployment/visitor
   npm run -s kubectl -- rome scale deployment shop -n shop --replicas 6
   npm run -s kubectl -- milan get pods -A
   npm run pulumi -- preview -C examples/quick-start -s local    (no change; then edit examples/quick-start/shop.ts)

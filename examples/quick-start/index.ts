@@ -1,6 +1,6 @@
 /**
  * Two clusters on this machine, rome and milan. Rome, the consumer, may use resources of milan, the provider; an application of rome's runs
- * at milan, with its configuration and its secret.
+ * at milan, with its configuration and its secret, and answers a pod of rome through its Service.
  */
 import * as liqo from "pulumi-liqo";
 import { LocalCluster, localImages } from "pulumi-liqo/provider";
@@ -39,7 +39,7 @@ export = async () => {
     cluster: { kubeconfig: clusters.rome.kubeconfig, provider: providers.rome },
     clusterId: "rome",
     image: images.runtime.name,
-    podCidrs: [clusters.rome.podCidr],
+    networking: { podCidrs: [clusters.rome.podCidr], serviceCidr: clusters.rome.serviceCidr },
     apiServer: { address: clusters.rome.peerApiServerUrl },
   });
   const milan = new liqo.Installation("milan", {
@@ -47,7 +47,7 @@ export = async () => {
     clusterId: "milan",
     namespace: "liqo-system",
     image: images.runtime.name,
-    podCidrs: [clusters.milan.podCidr],
+    networking: { podCidrs: [clusters.milan.podCidr], serviceCidr: clusters.milan.serviceCidr },
     apiServer: { address: clusters.milan.peerApiServerUrl },
     clusterLabels: { "topology.kubernetes.io/region": "lombardy" },
   });
@@ -68,6 +68,7 @@ export = async () => {
     consumer,
     provider,
     resources: { cpu: "2", memory: "2Gi", pods: "50" },
+    networking: {},
   });
 
   const application = shop(consumer, peering, images.busybox.name);
@@ -78,5 +79,6 @@ export = async () => {
     virtualNode: peering.nodeName,
     namespace: application.namespace,
     remoteNamespace: application.remoteNamespace,
+    visitors: application.visitors,
   };
 };

@@ -4,6 +4,7 @@ import type { EngineEvent } from "@pulumi/pulumi/automation";
 const PARTS = [
   { name: "clusters", mark: ":dynamic/liqo:LocalCluster::" },
   { name: "installation", mark: "pulumi-liqo:index:Installation" },
+  { name: "network", mark: "pulumi-liqo:index:NetworkPeering" },
   { name: "peering", mark: "pulumi-liqo:index:Peering" },
   { name: "offloading", mark: "pulumi-liqo:index:NamespaceOffloading" },
   { name: "application", mark: "::kubernetes:apps/v1:Deployment::shop" },

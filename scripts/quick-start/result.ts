@@ -9,15 +9,18 @@ export interface Result {
   /** Namespace of the application at rome, and its twin at milan. */
   namespace: string;
   remoteNamespace: string;
+  /** Namespace of rome's with a pod that asks the application. */
+  visitors: string;
 }
 
 /** What came of it, from both sides, in a few lines. */
 export async function describeResult(result: Result): Promise<string> {
-  const { rome, milan, namespace, remoteNamespace } = result;
-  const [nodes, pods, remotePods] = await Promise.all([
+  const { rome, milan, namespace, remoteNamespace, visitors } = result;
+  const [nodes, pods, remotePods, [visitor]] = await Promise.all([
     rome.list(Node),
     rome.list(Pod, { namespace }),
     milan.list(Pod, { namespace: remoteNamespace }),
+    rome.list(Pod, { namespace: visitors }),
   ]);
   const [first] = pods;
   return [
@@ -27,6 +30,11 @@ export async function describeResult(result: Result): Promise<string> {
     ...(first === undefined
       ? []
       : [`The last line of ${first.metadata.name}, read at rome:\n${indent(await lastLine(rome, first))}`]),
+    ...(visitor === undefined
+      ? []
+      : [
+          `What pod ${visitor.metadata.name} of rome was answered, through the Service:\n${indent(await lastLine(rome, visitor))}`,
+        ]),
   ].join("\n\n");
 }
 
@@ -61,7 +69,7 @@ function podTable(pods: readonly Pod[]): string {
 /** The log goes the way that `kubectl logs` takes: API server, virtual kubelet, API server of the provider. */
 async function lastLine(client: KubeClient, pod: Pod): Promise<string> {
   const { name, namespace = "" } = pod.metadata;
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     const { status, body } = await client.raw({
       path: `/api/v1/namespaces/${namespace}/pods/${name}/log?tailLines=1`,

@@ -90,14 +90,16 @@ describe("examples/quick-start, as a user's project, on the real engine and real
     );
   });
 
-  it("gives the remote pods their ConfigMap and Secret, and their logs to the consumer", async () => {
+  it("gives the remote pods their ConfigMap and Secret, their logs to the consumer, and their answers to its pods", async () => {
     const description = await describeResult({
       rome,
       milan,
       namespace: "shop",
       remoteNamespace: "shop-rome",
+      visitors: "visitors",
     });
     assert.match(description, /Saluti from pod shop-\S+, with a secret of 15 characters/);
+    assert.match(description, /Saluti from pod shop-\S+ answered visitor-/);
   });
 
   it("answers the commands that the documents tell people to type", async () => {
