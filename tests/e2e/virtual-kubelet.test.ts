@@ -719,6 +719,8 @@ describe("virtual kubelet, from rome to milan", function () {
       await rome.create(Pod, pod("leaves"));
       await running("stays");
       await running("leaves");
+      // The provider writes that when it has nothing else to do.
+      await until("the phase is written", async () => (await shadow("stays"))?.status?.phase === "Running");
       const before = { shadow: await shadow("stays"), remote: await remote("stays") };
       await kubelet.end("SIGKILL");
       await rome.delete(Pod, { name: "leaves", namespace: HERE });
