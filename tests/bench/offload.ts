@@ -58,7 +58,7 @@ export async function offload(args: string[]): Promise<void> {
     for (const [index, pods] of sizes.entries()) {
       const round = await pairRound(pair, pods);
       report(round, plain[index]);
-      reportProcesses(pair, round);
+      reportProcesses(processesOf(pair), round);
     }
     await steady(pair.consumer.client, Number(values.steady));
   } finally {
@@ -74,7 +74,8 @@ async function plainRounds(sizes: number[], most: number): Promise<Round[]> {
     await untilServiceAccount(cluster.client, NAMESPACE);
     const rounds: Round[] = [];
     for (const pods of sizes) {
-      const round = await measure(pods, [cluster], () =>
+      const processes = controlPlaneProcesses("plain", cluster);
+      const round = await measure(pods, [cluster], processes, () =>
         deployAndWait(cluster.client, NAMESPACE, `app-${pods}`, pods),
       );
       round.deletionSeconds = await deleteAndWait(cluster.client, NAMESPACE, `app-${pods}`);
@@ -82,6 +83,7 @@ async function plainRounds(sizes: number[], most: number): Promise<Round[]> {
         `  ${pods} pods: ${(pods / round.seconds).toFixed(1)} pods/s, ${(round.requests.length / pods).toFixed(1)} requests a pod, ` +
           `${((round.cpuSeconds * 1000) / pods).toFixed(0)} ms CPU a pod, deleted in ${round.deletionSeconds.toFixed(1)} s`,
       );
+      reportProcesses(processes, round);
       rounds.push(round);
     }
     return rounds;
@@ -94,11 +96,9 @@ async function plainRounds(sizes: number[], most: number): Promise<Round[]> {
 async function pairRound(pair: PeeredPair, pods: number): Promise<Round> {
   const { consumer, provider } = pair;
   const name = `app-${pods}`;
-  const before = cpuOf(pair);
-  const round = await measure(pods, [consumer, provider], () =>
+  const round = await measure(pods, [consumer, provider], processesOf(pair), () =>
     deployAndWait(consumer.client, NAMESPACE, name, pods),
   );
-  round.cpuOfProcesses = new Map([...cpuOf(pair)].map(([of, cpu]) => [of, cpu - (before.get(of) ?? 0)]));
   const from = Date.now();
   round.deletionSeconds = await deleteAndWait(consumer.client, NAMESPACE, name, [
     { client: provider.client, namespace: REMOTE_NAMESPACE },
@@ -111,20 +111,25 @@ async function pairRound(pair: PeeredPair, pods: number): Promise<Round> {
 async function measure(
   pods: number,
   clusters: BenchCluster[],
+  processes: readonly NamedProcess[],
   work: () => Promise<{ seconds: number; latenciesMs: number[] }>,
 ): Promise<Round> {
   const from = Date.now();
   const cpu = machineCpuSeconds();
+  const before = cpuOf(processes);
   const { seconds, latenciesMs } = await work();
   await settle();
   const cpuSeconds = machineCpuSeconds() - cpu;
+  const cpuOfProcesses = new Map(
+    [...cpuOf(processes)].map(([of, seconds]) => [of, seconds - (before.get(of) ?? 0)]),
+  );
   return {
     pods,
     seconds,
     latenciesMs,
     cpuSeconds,
     requests: requestsSince(clusters, from),
-    cpuOfProcesses: new Map(),
+    cpuOfProcesses,
     deletionSeconds: NaN,
     deletionRequests: [],
   };
@@ -181,31 +186,31 @@ function describeWithUser(event: AuditEvent): string {
   return `${describeRequest(event)}  (${event.user.username})`;
 }
 
-function processesOf({
-  consumer,
-  provider,
-  consumerRuntime,
-  providerRuntime,
-}: PeeredPair): Array<[string, number]> {
+/** A name to print and the process's id. */
+type NamedProcess = readonly [name: string, pid: number];
+
+function processesOf({ consumer, provider, consumerRuntime, providerRuntime }: PeeredPair): NamedProcess[] {
   const runtime = (side: string, host: PeeredPair["consumerRuntime"]) =>
-    host.components().map((component): [string, number] => [`${side} ${component}`, host.pid(component)]);
-  const control = (side: string, { controlPlane }: BenchCluster) =>
-    Object.entries(controlPlane.pids()).map(([name, pid]): [string, number] => [`${side} ${name}`, pid]);
+    host.components().map((component): NamedProcess => [`${side} ${component}`, host.pid(component)]);
   return [
     ...runtime("rome", consumerRuntime),
     ...runtime("milan", providerRuntime),
-    ...control("rome", consumer),
-    ...control("milan", provider),
+    ...controlPlaneProcesses("rome", consumer),
+    ...controlPlaneProcesses("milan", provider),
   ];
 }
 
-function cpuOf(pair: PeeredPair): Map<string, number> {
-  return new Map(processesOf(pair).map(([name, pid]) => [name, usageOf(pid)?.cpuSeconds ?? 0]));
+function controlPlaneProcesses(side: string, { controlPlane }: BenchCluster): NamedProcess[] {
+  return Object.entries(controlPlane.pids()).map(([name, pid]) => [`${side} ${name}`, pid]);
 }
 
-function reportProcesses(pair: PeeredPair, { cpuOfProcesses, pods }: Round): void {
+function cpuOf(processes: readonly NamedProcess[]): Map<string, number> {
+  return new Map(processes.map(([name, pid]) => [name, usageOf(pid)?.cpuSeconds ?? 0]));
+}
+
+function reportProcesses(processes: readonly NamedProcess[], { cpuOfProcesses, pods }: Round): void {
   print("  process: CPU a pod until all ran (ms), memory after they are gone (MB, PSS)");
-  for (const [name, pid] of processesOf(pair)) {
+  for (const [name, pid] of processes) {
     const usage = usageOf(pid);
     if (usage === undefined) continue;
     const cpu = (1000 * (cpuOfProcesses.get(name) ?? 0)) / pods;
