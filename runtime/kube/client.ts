@@ -1,5 +1,5 @@
-import { InvalidObjectError } from "../api/invalid-object";
-import type { Desired, Kind, KubeObject, ObjectRef, PostedKind } from "../api/meta";
+import { InvalidObjectError, isRecord } from "../api/invalid-object";
+import type { Desired, Kind, KubeObject, ObjectMeta, ObjectRef, PostedKind } from "../api/meta";
 import { ApiError, isNotFound } from "./api-error";
 import type {
   ApplyOptions,
@@ -142,6 +142,17 @@ export class KubeClient {
     );
   }
 
+  /** Like {@link create} where only the answer's metadata is of use: less for the API server to encode and for us to read. */
+  async createForMetadata<T extends KubeObject>(
+    kind: Kind<T>,
+    object: Desired<T>,
+    call?: CallOptions,
+  ): Promise<ObjectMeta> {
+    const path = collectionPath(kind, this.namespaceOf(kind, object));
+    const request = metadataRequest(jsonRequest("POST", path, object));
+    return metadataOf(await this.json("create", kind, refOf(object), request, call));
+  }
+
   /** A whole object in the place of the one whose `resourceVersion` it carries; 409 where that is no longer the present one. */
   async replace<T extends KubeObject>(kind: Kind<T>, object: T, call?: CallOptions): Promise<T> {
     const path = objectPath(kind, object.metadata);
@@ -173,9 +184,20 @@ export class KubeClient {
     options: PatchOptions,
   ): Promise<T> {
     const path = objectPath(kind, ref, options.subresource);
-    const verb = options.subresource === undefined ? "patch" : `patch ${options.subresource} of`;
     const request = jsonRequest("PATCH", path, body, PATCH_CONTENT_TYPE[options.type]);
-    return kind.fromApiServer(await this.json(verb, kind, ref, request, options));
+    return kind.fromApiServer(await this.json(patchVerb(options), kind, ref, request, options));
+  }
+
+  /** Like {@link patch} where only the answer's metadata is of use. */
+  async patchForMetadata<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    body: unknown,
+    options: PatchOptions,
+  ): Promise<ObjectMeta> {
+    const path = objectPath(kind, ref, options.subresource);
+    const request = metadataRequest(jsonRequest("PATCH", path, body, PATCH_CONTENT_TYPE[options.type]));
+    return metadataOf(await this.json(patchVerb(options), kind, ref, request, options));
   }
 
   /**
@@ -317,6 +339,22 @@ function jsonRequest(
   contentType = "application/json",
 ): WireRequest {
   return { method, path, headers: { "content-type": contentType }, body: JSON.stringify(body) };
+}
+
+function metadataRequest(request: WireRequest): WireRequest {
+  const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+  return { ...request, headers: { ...request.headers, accept } };
+}
+
+/** Also of a whole object, which servers behind an aggregator may answer with. */
+function metadataOf(answer: unknown): ObjectMeta {
+  if (isRecord(answer) && isRecord(answer.metadata) && typeof answer.metadata.name === "string")
+    return { ...answer.metadata, name: answer.metadata.name };
+  throw new InvalidObjectError("answer", ["metadata.name: is missing"]);
+}
+
+function patchVerb({ subresource }: PatchOptions): string {
+  return subresource === undefined ? "patch" : `patch ${subresource} of`;
 }
 
 function refOf(object: { metadata: { name?: string; namespace?: string } }): ObjectRef | undefined {

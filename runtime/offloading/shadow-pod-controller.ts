@@ -35,7 +35,7 @@ const TAKEN_AGAIN_MS = 15_000;
 /** The garbage collector deletes the pod of a ShadowPod that went at once, but for the first half minute of a cluster, when it does not know of the kind yet. */
 const COLLECTION_MS = 2_000;
 /** That a pod runs is for people to read: it waits while pods are being made, but no longer than this. */
-const RUNNING_LATEST_MS = 10_000;
+const RUNNING_LATEST_MS = 60_000;
 /** Pods are being made if one was within this time. */
 const CREATING_MS = 500;
 /** A pod of an earlier ShadowPod is being collected. */
@@ -94,8 +94,7 @@ function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memo
     },
     deleted: (pod) => {
       gone(pod);
-      if (memory.abandonedForMs(keyOf(pod), controllerOf(pod)?.uid ?? "") !== undefined)
-        memory.forget(keyOf(pod));
+      memory.gone(keyOf(pod), controllerOf(pod)?.uid);
     },
   });
 }
@@ -135,9 +134,12 @@ class ShadowPodReconciler {
   /** Of a pod whose ShadowPod was seen to go; the others are left to the garbage collector. */
   private async removeAbandoned(key: string, pod: Pod): Promise<Outcome> {
     const { uid } = pod.metadata;
-    const abandonedForMs = this.memory.abandonedForMs(key, controllerOf(pod)?.uid ?? "");
+    const abandonedForMs = this.memory.abandonedForMs(key, controllerOf(pod)?.uid);
     if (abandonedForMs === undefined || uid === undefined || isDeleting(pod)) return;
     if (abandonedForMs < COLLECTION_MS) return { requeueAfterMs: COLLECTION_MS - abandonedForMs };
+    // Many went at once, and it is getting to this one: a second deletion would only hold it up.
+    if (this.memory.isCollecting) return { requeueAfterMs: COLLECTION_MS };
+    this.memory.removing(key);
     try {
       await this.context.client.delete(Pod, pod.metadata, { uid });
     } catch (error) {
@@ -158,10 +160,10 @@ class ShadowPodReconciler {
     try {
       const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
       this.lastCreation = this.context.clock.monotonic();
-      const pod = await client.create(Pod, podOfShadowPod(source, spec));
+      const pod = await client.createForMetadata(Pod, podOfShadowPod(source, spec));
       this.memory.created(key, uid);
       this.memory.wrote(key, uid, {
-        pod: pod.metadata.uid ?? "",
+        pod: pod.uid ?? "",
         labels: podLabels(source),
         annotations: source.metadata.annotations,
       });
@@ -261,7 +263,7 @@ class ShadowPodReconciler {
     const { uid = "" } = shadow.metadata;
     if (this.memory.hasReported(key, uid, phase)) return;
     const body = { metadata: { uid }, status: { phase } };
-    await this.context.client.patch(ShadowPod, shadow.metadata, body, {
+    await this.context.client.patchForMetadata(ShadowPod, shadow.metadata, body, {
       type: "merge",
       subresource: "status",
     });

@@ -11,6 +11,8 @@ interface Remembered {
   reported?: string;
   /** When the ShadowPod went and left its pod behind. */
   abandonedAt?: number;
+  /** We are deleting what it left. */
+  removing?: true;
   /** When the pod was first seen to run. */
   runsSince?: number;
   /** What was last written to the pod's metadata. */
@@ -19,6 +21,8 @@ interface Remembered {
 
 /** A create whose pod the watch has not shown after this time is no longer believed in. */
 const UNSEEN_MS = 5_000;
+/** A garbage collector that has done nothing for so long is not on its way. */
+const COLLECTING_MS = 1_000;
 
 /**
  * What the ShadowPod controller knows from its own writes, to spare requests while the watches lag behind them. Losing it costs requests, never
@@ -26,6 +30,7 @@ const UNSEEN_MS = 5_000;
  */
 export class ShadowPodMemory {
   private readonly entries = new Map<string, Remembered>();
+  private lastCollection = -Infinity;
 
   constructor(private readonly clock: Clock) {}
 
@@ -43,9 +48,27 @@ export class ShadowPodMemory {
   }
 
   /** How long ago a pod's owner was seen to go; undefined where it was not. */
-  abandonedForMs(key: string, owner: string): number | undefined {
-    const { abandonedAt } = this.known(key, owner) ?? {};
+  abandonedForMs(key: string, owner: string | undefined): number | undefined {
+    const { abandonedAt } = (owner === undefined ? undefined : this.known(key, owner)) ?? {};
     return abandonedAt === undefined ? undefined : this.clock.monotonic() - abandonedAt;
+  }
+
+  /** We delete an abandoned pod ourselves. */
+  removing(key: string): void {
+    const entry = this.entries.get(key);
+    if (entry !== undefined) entry.removing = true;
+  }
+
+  /** A pod went. Of an abandoned one that is the last to know, and tells whether somebody else collects them. */
+  gone(key: string, owner: string | undefined): void {
+    if (this.abandonedForMs(key, owner) === undefined) return;
+    if (this.entries.get(key)?.removing !== true) this.lastCollection = this.clock.monotonic();
+    this.forget(key);
+  }
+
+  /** Whether abandoned pods have been going of late. */
+  get isCollecting(): boolean {
+    return this.clock.monotonic() - this.lastCollection < COLLECTING_MS;
   }
 
   /** The pod has been seen, or has been seen to go. */

@@ -14,8 +14,6 @@ export interface WebhookEndpoint {
   caBundle?: string;
   /** `https://host:port` to call in place of the Service: for API servers that reach no Service. */
   baseUrl?: string;
-  /** Pods of this runtime class bring their own scheduling; `liqo` by default. */
-  runtimeClass?: string;
 }
 
 export interface WebhookConfigurations {
@@ -74,10 +72,7 @@ const NAMELESS_RULE = `has(object.spec.table.chains) && object.spec.table.chains
 const authentication = { group: "authentication.liqo.io", version: "v1beta1" };
 
 /** Order, names and paths as upstream has them: runbooks quote them (offloading reference 16.1, control plane reference 13). */
-function mutatingRegistrations({
-  namespace,
-  runtimeClass = Name.runtimeClass,
-}: WebhookEndpoint): Registration[] {
+function mutatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
   return [
     {
       name: "pod.mutate.liqo.io",
@@ -88,9 +83,8 @@ function mutatingRegistrations({
       operations: ["CREATE"],
       skippable: false,
       namespaces: { label: Label.schedulingEnabled, except: [namespace, "kube-system"] },
-      conditions: {
-        "not-of-runtime-class": `!has(object.spec.runtimeClassName) || object.spec.runtimeClassName != '${runtimeClass}'`,
-      },
+      // A condition on a pod costs the API server more than the call: it translates the whole pod for it.
+      conditions: {},
     },
     {
       name: "shadowpod.mutate.liqo.io",
@@ -254,10 +248,14 @@ function webhook(registration: Registration, endpoint: WebhookEndpoint) {
     sideEffects: resource === "shadowpods" ? "NoneOnDryRun" : "None",
     timeoutSeconds: 10,
     admissionReviewVersions: ["v1", "v1beta1"],
-    matchConditions: Object.entries(conditions).map(([condition, expression]) => ({
-      name: condition,
-      expression,
-    })),
+    ...(Object.keys(conditions).length === 0
+      ? {}
+      : {
+          matchConditions: Object.entries(conditions).map(([condition, expression]) => ({
+            name: condition,
+            expression,
+          })),
+        }),
     objectSelector: skippable
       ? { matchExpressions: [{ key: Label.webhookSkip, operator: "NotIn", values: [LabelValue.true] }] }
       : {},

@@ -5,6 +5,7 @@
  * with the same fake nodes, in the same run. Prints pods a second, the delay from binding to Running at the consumer, the API requests of a pod
  * by verb and resource, CPU seconds of the machine and of each process, and the time until all pods are gone on both sides.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { NamespaceOffloading } from "../../runtime/api/offloading";
@@ -37,6 +38,8 @@ interface Round {
   /** CPU seconds of each process, by name, until the pods ran. */
   cpuOfProcesses: Map<string, number>;
   deletionSeconds: number;
+  /** Of the offloaded pods only. */
+  deletionCpuOfProcesses: Map<string, number>;
   deletionRequests: AuditEvent[];
 }
 
@@ -100,10 +103,12 @@ async function pairRound(pair: PeeredPair, pods: number): Promise<Round> {
     deployAndWait(consumer.client, NAMESPACE, name, pods),
   );
   const from = Date.now();
+  const before = cpuOf(processesOf(pair));
   round.deletionSeconds = await deleteAndWait(consumer.client, NAMESPACE, name, [
     { client: provider.client, namespace: REMOTE_NAMESPACE },
   ]);
-  await settle();
+  round.deletionCpuOfProcesses = cpuSince(processesOf(pair), before);
+  await settle([consumer, provider]);
   round.deletionRequests = requestsSince([consumer, provider], from);
   return round;
 }
@@ -118,11 +123,9 @@ async function measure(
   const cpu = machineCpuSeconds();
   const before = cpuOf(processes);
   const { seconds, latenciesMs } = await work();
-  await settle();
+  await settle(clusters);
   const cpuSeconds = machineCpuSeconds() - cpu;
-  const cpuOfProcesses = new Map(
-    [...cpuOf(processes)].map(([of, seconds]) => [of, seconds - (before.get(of) ?? 0)]),
-  );
+  const cpuOfProcesses = cpuSince(processes, before);
   return {
     pods,
     seconds,
@@ -131,13 +134,20 @@ async function measure(
     requests: requestsSince(clusters, from),
     cpuOfProcesses,
     deletionSeconds: NaN,
+    deletionCpuOfProcesses: new Map(),
     deletionRequests: [],
   };
 }
 
-/** What a pod costs does not end when it is Running, or gone: events and statuses follow, some of them when there is time. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 4_000));
+/**
+ * What a pod costs does not end when it is Running, or gone: events and statuses follow, some of them when there is time. So this waits until
+ * nothing has been written for two seconds.
+ */
+async function settle(clusters: readonly BenchCluster[]): Promise<void> {
+  await sleep(2_000);
+  while (requestsSince(clusters, Date.now() - 2_000).length > 0) await sleep(500);
+  // Audit logs are written in batches.
+  await sleep(2_000);
 }
 
 function requestsSince(clusters: readonly BenchCluster[], from: number): AuditEvent[] {
@@ -208,13 +218,22 @@ function cpuOf(processes: readonly NamedProcess[]): Map<string, number> {
   return new Map(processes.map(([name, pid]) => [name, usageOf(pid)?.cpuSeconds ?? 0]));
 }
 
-function reportProcesses(processes: readonly NamedProcess[], { cpuOfProcesses, pods }: Round): void {
-  print("  process: CPU a pod until all ran (ms), memory after they are gone (MB, PSS)");
+function cpuSince(
+  processes: readonly NamedProcess[],
+  before: ReadonlyMap<string, number>,
+): Map<string, number> {
+  return new Map([...cpuOf(processes)].map(([of, seconds]) => [of, seconds - (before.get(of) ?? 0)]));
+}
+
+function reportProcesses(processes: readonly NamedProcess[], round: Round): void {
+  print("  process: CPU a pod until all ran, and until all were gone (ms); memory after that (MB, PSS)");
+  const perPod = (seconds = 0) => ((1000 * seconds) / round.pods).toFixed(1).padStart(7);
   for (const [name, pid] of processes) {
     const usage = usageOf(pid);
     if (usage === undefined) continue;
-    const cpu = (1000 * (cpuOfProcesses.get(name) ?? 0)) / pods;
-    print(`    ${name.padEnd(32)} ${cpu.toFixed(1).padStart(7)} ${usage.pssMb.toFixed(0).padStart(6)}`);
+    const made = perPod(round.cpuOfProcesses.get(name));
+    const gone = perPod(round.deletionCpuOfProcesses.get(name));
+    print(`    ${name.padEnd(32)} ${made} ${gone} ${usage.pssMb.toFixed(0).padStart(6)}`);
   }
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import type { PodSpec } from "kubernetes-types/core/v1";
 import { parseAllDocuments } from "yaml";
 
 import {
@@ -13,6 +14,7 @@ import {
   NamespaceMap,
   OWN_KINDS,
   packageRoot,
+  Pod,
   ResourceSlice,
   VirtualNode,
   type Kind,
@@ -20,6 +22,7 @@ import {
 } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube/client";
 import { collectionPath, objectPath } from "../../runtime/kube/resource-path";
+import { withoutDefaults } from "../../runtime/virtual-kubelet/pods/pod-defaults";
 import { kindOf } from "../support/kind-of";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -236,4 +239,47 @@ describe("the CRDs in a real API server", function () {
     assert.equal(status, 400);
     assert.match(message, /unknown field "spec\.pod\.hostNetwrok"/);
   });
+
+  it("makes the same pod of a spec without its defaults", async () => {
+    const namespace = "liqo-tenant-milan";
+    const account: Manifest = {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name: "default", namespace },
+    };
+    await send("POST", account);
+    const stored = await storedPod(namespace, {
+      containers: [
+        {
+          name: "app",
+          image: "app:1",
+          ports: [{ containerPort: 80 }, { containerPort: 53, protocol: "UDP" }],
+          livenessProbe: { httpGet: { port: 80 } },
+          readinessProbe: { tcpSocket: { port: 80 } },
+          startupProbe: { exec: { command: ["true"] } },
+        },
+      ],
+      initContainers: [{ name: "init", image: "init:1", resources: { limits: { cpu: "1" } } }],
+      volumes: [
+        { name: "secret", secret: { secretName: "s" } },
+        { name: "config", configMap: { name: "c" } },
+        {
+          name: "downward",
+          downwardAPI: { items: [{ path: "x", fieldRef: { fieldPath: "metadata.name" } }] },
+        },
+        { name: "projected", projected: { sources: [{ serviceAccountToken: { path: "token" } }] } },
+      ],
+    });
+    const lean = withoutDefaults(stored);
+    assert.ok(JSON.stringify(lean).length < 0.8 * JSON.stringify(stored).length);
+    assert.deepEqual(await storedPod(namespace, lean), stored);
+  });
+
+  /** The spec that the API server would store. */
+  async function storedPod(namespace: string, spec: PodSpec): Promise<PodSpec> {
+    const manifest = { apiVersion: "v1", kind: "Pod", metadata: { name: "pod", namespace }, spec };
+    const { status, message, object } = await send("POST", manifest, "&dryRun=All");
+    assert.equal(status, 201, message);
+    return Pod.fromApiServer(object).spec;
+  }
 });

@@ -47,7 +47,10 @@ export class LocalStatusWriter {
       metadata: { uid, ...(label ? { labels: { [Label.shadowPod]: LabelValue.true } } : {}) },
       ...(status === undefined ? {} : { status }),
     };
-    await this.client.patch(Pod, { name, namespace }, body, { type: "strategic", subresource: "status" });
+    await this.client.patchForMetadata(Pod, { name, namespace }, body, {
+      type: "strategic",
+      subresource: "status",
+    });
     if (memory.heldSince !== undefined) this.lastStartMs = this.clock.monotonic() - memory.heldSince;
     delete memory.heldSince;
     memory.written = { version: resourceVersion, status: desired };

@@ -3,6 +3,7 @@ import type { Container, NodeAffinity, PodSpec, Toleration } from "kubernetes-ty
 import { Annotation, Name, VIRTUAL_NODE_TAINT } from "../../api/keys";
 import { type ApiServerOffer, withApiServer } from "./api-server-support";
 import { defined } from "./defined";
+import { withoutDefaults } from "./pod-defaults";
 import { remoteAffinity } from "./remote-affinity";
 
 /** What a VirtualNode changes in the pods it runs (`spec.offloadingPatch`). */
@@ -32,7 +33,8 @@ interface LocalPod {
 
 /**
  * The spec of the pod that runs at the provider in place of a local one (offloading reference 11.4 to 11.6). What places the local pod
- * (node, affinity, scheduler, priority) stays at home; host namespaces are never used.
+ * (node, affinity, scheduler, priority) stays at home; host namespaces are never used, which is what a spec without them means. What the
+ * provider's API server fills in by itself is left out: a ShadowPod is stored, checked and watched as often as its pod.
  */
 export function shadowPodSpec(pod: LocalPod, context: SpecContext): PodSpec {
   const { spec, annotations } = pod;
@@ -44,12 +46,9 @@ export function shadowPodSpec(pod: LocalPod, context: SpecContext): PodSpec {
     context.apiServer,
     context.consumerId,
   );
-  return defined({
+  const remote = defined({
     ...copied,
     ...adapted,
-    hostIPC: false,
-    hostNetwork: false,
-    hostPID: false,
     nodeSelector: patch?.nodeSelector,
     tolerations: remoteTolerations(spec.tolerations, patch?.tolerations),
     affinity: remoteAffinity(
@@ -58,6 +57,7 @@ export function shadowPodSpec(pod: LocalPod, context: SpecContext): PodSpec {
     ),
     runtimeClassName: remoteRuntimeClass(annotations, spec.runtimeClassName, patch?.runtimeClassName),
   });
+  return withoutDefaults(remote);
 }
 
 /** The fields that mean the same at the provider. */

@@ -57,7 +57,7 @@ export class ShadowPodWriter {
     if (whole === undefined) return;
     try {
       const metadata = this.desiredMetadata(local, settings);
-      const created = await client.create(ShadowPod, {
+      const { uid } = await client.createForMetadata(ShadowPod, {
         apiVersion: ShadowPod.apiVersion,
         kind: ShadowPod.kind,
         metadata: {
@@ -77,7 +77,7 @@ export class ShadowPodWriter {
           ),
         },
       });
-      this.expect(memory, created, local);
+      this.expect(memory, uid, local);
       report.succeeded(local);
     } catch (error) {
       if (isAlreadyExists(error)) return await this.adopt(local, ref, memory, client);
@@ -90,7 +90,8 @@ export class ShadowPodWriter {
   private async adopt(local: Pod, ref: ObjectRef, memory: PodMemory, client: KubeClient): Promise<Outcome> {
     const existing = await client.get(ShadowPod, ref);
     if (existing !== undefined && isReflected(existing, this.parts.peer.pair)) {
-      if (sourceRecordOf(existing)?.uid === local.metadata.uid) this.expect(memory, existing, local);
+      if (sourceRecordOf(existing)?.uid === local.metadata.uid)
+        this.expect(memory, existing.metadata.uid, local);
       return { requeueAfterMs: LOOK_AGAIN_MS };
     }
     if (existing === undefined) return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -125,9 +126,9 @@ export class ShadowPodWriter {
     return shadowPodMetadata({ uid, labels, annotations }, nodeName, settings.notReflected, peer.pair);
   }
 
-  private expect(memory: PodMemory, shadow: ShadowPod, local: Pod): void {
+  private expect(memory: PodMemory, uid: string | undefined, local: Pod): void {
     memory.created = {
-      uid: shadow.metadata.uid ?? "",
+      uid: uid ?? "",
       sourceUid: local.metadata.uid ?? "",
       at: this.parts.clock.monotonic(),
     };

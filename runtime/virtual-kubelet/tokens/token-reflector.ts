@@ -200,7 +200,7 @@ export class TokenReflector {
     const present = secret ?? (await this.createSecret({ ...ref, ...metadata }, data, client));
     if (present === undefined) return;
     const body = { metadata: { ...metadata, uid: present.metadata.uid }, data };
-    await client.patch(Secret, ref, body, { type: "merge" });
+    await client.patchForMetadata(Secret, ref, body, { type: "merge" });
   }
 
   /** @returns undefined when it was made; else the Secret of ours that the cache does not show yet */
@@ -211,7 +211,14 @@ export class TokenReflector {
   ): Promise<Secret | undefined> {
     try {
       const { apiVersion, kind } = Secret;
-      await client.create(Secret, { apiVersion, kind, metadata, type: "Opaque", immutable: false, data });
+      await client.createForMetadata(Secret, {
+        apiVersion,
+        kind,
+        metadata,
+        type: "Opaque",
+        immutable: false,
+        data,
+      });
       return undefined;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;

@@ -27,7 +27,7 @@ const shadow = (
 const apiAccess = {
   name: "kube-api-access-x2k9p",
   projected: {
-    defaultMode: 420,
+    defaultMode: 256,
     sources: [
       { serviceAccountToken: { path: "token", expirationSeconds: 3607 } },
       { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
@@ -40,7 +40,7 @@ describe("shadowPodSpec", () => {
   it("copies what means the same at the provider and drops what places the pod here", () => {
     const copied: Partial<PodSpec> = {
       activeDeadlineSeconds: 60,
-      dnsPolicy: "ClusterFirst",
+      dnsPolicy: "Default",
       enableServiceLinks: false,
       hostname: "web",
       imagePullSecrets: [{ name: "registry" }],
@@ -68,9 +68,6 @@ describe("shadowPodSpec", () => {
       ...copied,
       containers: [{ name: "app", image: "app" }],
       automountServiceAccountToken: false,
-      hostIPC: false,
-      hostNetwork: false,
-      hostPID: false,
     });
   });
 
@@ -131,7 +128,7 @@ describe("shadowPodSpec", () => {
     it("takes tokens from the pod's Secret and the CA from the reflected map", () => {
       const { volumes } = shadow({ volumes: [apiAccess] }, { apiServer: home });
       assert.deepEqual(volumes?.[0]?.projected, {
-        defaultMode: 420,
+        defaultMode: 256,
         sources: [
           {
             secret: { name: "web-0-token", items: [{ key: "kube-api-access-x2k9p-3c469e", path: "token" }] },

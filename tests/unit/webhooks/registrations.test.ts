@@ -43,7 +43,9 @@ describe("the registrations", () => {
     for (const webhook of all) {
       assert.equal(webhook?.failurePolicy, "Fail", webhook?.name);
       assert.ok(!webhook.rules?.some((rule) => rule?.operations?.includes("DELETE")), webhook.name);
-      assert.ok((webhook.matchConditions ?? []).length > 0, webhook.name);
+      // On a pod they cost more than the call.
+      const conditions = webhook.matchConditions ?? [];
+      assert.equal(conditions.length > 0, webhook.name !== "pod.mutate.liqo.io", webhook.name);
     }
   });
 
