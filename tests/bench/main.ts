@@ -3,8 +3,17 @@ import { footprint } from "./footprint";
 import { network } from "./network";
 import { offload } from "./offload";
 import { peers } from "./peers";
+import { reflection } from "./reflection";
+import { virtualNodes } from "./virtual-nodes";
 
-const suites: Record<string, (args: string[]) => Promise<void>> = { offload, footprint, peers, network };
+const suites: Record<string, (args: string[]) => Promise<void>> = {
+  offload,
+  footprint,
+  peers,
+  network,
+  reflection,
+  "virtual-nodes": virtualNodes,
+};
 
 async function main(): Promise<void> {
   const [name = "", ...args] = process.argv.slice(2);

@@ -80,7 +80,7 @@ export async function deployAndWait(
   const start = performance.now();
   await client.create(Deployment, deployment(namespace, name, replicas));
   await until(`${replicas} pods Running in ${namespace}`, () => watch.runningCount() >= replicas, {
-    timeoutMs: 600_000,
+    timeoutMs: Math.max(600_000, replicas * 200),
     everyMs: 10,
   });
   const seconds = (performance.now() - start) / 1000;

@@ -11,6 +11,7 @@ const auditEvent = z.object({
       resource: z.string().optional(),
       subresource: z.string().optional(),
       namespace: z.string().optional(),
+      name: z.string().optional(),
     })
     .optional(),
   responseStatus: z.object({ code: z.number().optional() }).optional(),

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Desired, type KubeObject, Node, VirtualNode } from "../../runtime/api";
 import { type Controller, isNotFound, type KubeClient } from "../../runtime/kube";
 import { offloadingControllers } from "../../runtime/offloading";
-import { auditEvents, countRequests } from "./audit-log";
+import { auditEvents, countRequests, describeRequest } from "./audit-log";
 import { installDefinitions } from "./install-definitions";
 import { installRoles, kubeconfigOf } from "./install-roles";
 import { kindOf } from "./kind-of";
@@ -115,6 +115,16 @@ export class OffloadingClusters {
           userAgent === "liqo-controller-manager" && !["get", "list", "watch"].includes(verb),
       ),
     );
+  }
+
+  /** Who wrote to objects of a name, in the order of time: evidence for the message of a failure. */
+  async writersOf(name: string): Promise<string> {
+    await pause(AUDIT_LAG_MS);
+    return this.auditLogs
+      .flatMap((path) => auditEvents(path))
+      .filter(({ verb, objectRef }) => objectRef?.name === name && !["get", "list", "watch"].includes(verb))
+      .map((event) => `${event.requestReceivedTimestamp} ${event.user.username}: ${describeRequest(event)}`)
+      .join("\n");
   }
 
   async make(side: Side, object: Desired<KubeObject>): Promise<KubeObject> {
