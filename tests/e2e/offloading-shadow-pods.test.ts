@@ -277,7 +277,9 @@ describe("offloading of pods, at the provider", function () {
     await milan().delete(Pod, ref("stuck"));
     await pause(500);
     if ((await podOf("stuck"))?.metadata.uid !== before.metadata.uid)
-      assert.fail(`a node that is ready ends its pods itself; written:\n${await clusters().writersOf("stuck")}`);
+      assert.fail(
+        `a node that is ready ends its pods itself; written:\n${await clusters().writersOf("stuck")}`,
+      );
     await ready("Unknown");
     await until("another pod", async () => {
       const now = await podOf("stuck");
