@@ -1,4 +1,4 @@
-import { InvalidObjectError, isRecord } from "../api/invalid-object";
+import { InvalidObjectError } from "../api/invalid-object";
 import type { Desired, Kind, KubeObject, ObjectMeta, ObjectRef, PostedKind } from "../api/meta";
 import { ApiError, isNotFound } from "./api-error";
 import type {
@@ -19,15 +19,20 @@ import { inClusterConnection } from "./in-cluster";
 import { type Connection, type KubeconfigOptions, parseKubeconfig } from "./kubeconfig";
 import { readPage } from "./list-page";
 import { headerOf, Requester } from "./requester";
-import { collectionPath, describeRef, objectPath, type Served, withQuery } from "./resource-path";
+import { collectionPath, objectPath, type Served, withQuery } from "./resource-path";
 import type { Answer } from "./unary";
 import type { Upgraded, UpgradeRequest } from "./upgrade";
+import {
+  jsonRequest,
+  metadataOf,
+  metadataRequest,
+  nameOf,
+  patchRequest,
+  patchVerb,
+  readRequest,
+  refOf,
+} from "./wire-requests";
 
-const PATCH_CONTENT_TYPE = {
-  merge: "application/merge-patch+json",
-  json: "application/json-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-} as const;
 const PAGE_SIZE = 500;
 
 /**
@@ -183,8 +188,7 @@ export class KubeClient {
     body: unknown,
     options: PatchOptions,
   ): Promise<T> {
-    const path = objectPath(kind, ref, options.subresource);
-    const request = jsonRequest("PATCH", path, body, PATCH_CONTENT_TYPE[options.type]);
+    const request = patchRequest(kind, ref, body, options);
     return kind.fromApiServer(await this.json(patchVerb(options), kind, ref, request, options));
   }
 
@@ -195,8 +199,7 @@ export class KubeClient {
     body: unknown,
     options: PatchOptions,
   ): Promise<ObjectMeta> {
-    const path = objectPath(kind, ref, options.subresource);
-    const request = metadataRequest(jsonRequest("PATCH", path, body, PATCH_CONTENT_TYPE[options.type]));
+    const request = metadataRequest(patchRequest(kind, ref, body, options));
     return metadataOf(await this.json(patchVerb(options), kind, ref, request, options));
   }
 
@@ -326,42 +329,4 @@ export class KubeClient {
     const retryAfter = headerOf(answer.headers, "retry-after");
     throw ApiError.fromBody(nameOf(verb, kind, ref), answer.status, answer.body.toString("utf8"), retryAfter);
   }
-}
-
-function readRequest(path: string): WireRequest {
-  return { method: "GET", path, headers: {} };
-}
-
-function jsonRequest(
-  method: string,
-  path: string,
-  body: unknown,
-  contentType = "application/json",
-): WireRequest {
-  return { method, path, headers: { "content-type": contentType }, body: JSON.stringify(body) };
-}
-
-function metadataRequest(request: WireRequest): WireRequest {
-  const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
-  return { ...request, headers: { ...request.headers, accept } };
-}
-
-/** Also of a whole object, which servers behind an aggregator may answer with. */
-function metadataOf(answer: unknown): ObjectMeta {
-  if (isRecord(answer) && isRecord(answer.metadata) && typeof answer.metadata.name === "string")
-    return { ...answer.metadata, name: answer.metadata.name };
-  throw new InvalidObjectError("answer", ["metadata.name: is missing"]);
-}
-
-function patchVerb({ subresource }: PatchOptions): string {
-  return subresource === undefined ? "patch" : `patch ${subresource} of`;
-}
-
-function refOf(object: { metadata: { name?: string; namespace?: string } }): ObjectRef | undefined {
-  const { name, namespace } = object.metadata;
-  return name === undefined ? undefined : { name, namespace };
-}
-
-function nameOf(verb: string, kind: Served, ref: ObjectRef | undefined): string {
-  return `${verb} ${ref === undefined ? kind.plural : describeRef(kind, ref)}`;
 }
