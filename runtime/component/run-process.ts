@@ -9,6 +9,7 @@ import {
 } from "../kube";
 import { readFlags, refuseUnknownFlags, splitCommandLine, UsageError } from "./command-line";
 import type { Component } from "./component";
+import { untilEnded } from "./endings";
 import { processFlags, type ProcessFlags } from "./process-flags";
 
 /** Components by name, each loaded only where it is to run. */
@@ -16,8 +17,6 @@ export type ComponentRegistry = Readonly<Record<string, () => Promise<Component>
 
 /** For last answers to arrive, after the end was asked for. */
 const goodbyeMs = 500;
-/** For leases to be given back. */
-const endingsMs = 5_000;
 const hardExitMs = 10_000;
 
 /**
@@ -57,10 +56,7 @@ export async function runProcess(words: readonly string[], registry: ComponentRe
     });
     log.info("ending");
     setTimeout(() => process.exit(0), hardExitMs).unref();
-    await Promise.all([
-      sleep(context.clock, goodbyeMs),
-      Promise.race([Promise.allSettled(context.endings), sleep(context.clock, endingsMs)]),
-    ]);
+    await Promise.all([sleep(context.clock, goodbyeMs), untilEnded(context.endings, context.clock)]);
     await Promise.all([context.informers.stop(), ...servers.map((server) => server.close())]);
     context.client.close();
     return 0;

@@ -26,8 +26,6 @@ export interface Component {
   ports: { name: string; containerPort: number }[];
   /** Whether two generations of the component may work at once, without electing a leader. */
   mayOverlap: boolean;
-  /** More labels for its pods. */
-  podLabels?: Record<string, string>;
   /** More variables of the environment, before those that every component has. */
   environment?: { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[];
 }
@@ -77,7 +75,7 @@ export function deployment(settings: ImageSettings, component: Component): Manif
       selector: { matchLabels: selectorLabels(name) },
       strategy: component.mayOverlap || replicas > 1 ? { type: "RollingUpdate" } : { type: "Recreate" },
       template: {
-        metadata: { labels: { ...labels, ...component.podLabels } },
+        metadata: { labels },
         spec: {
           serviceAccountName: `liqo-${name}`,
           imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),

@@ -1,4 +1,4 @@
-import { Label, LabelValue, Name } from "../api/keys";
+import { Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
 import { type Component, deployment, Port } from "./component-deployment";
 import type { InstallationData } from "./installation-settings";
@@ -87,7 +87,8 @@ function webhook(settings: Settings): Component {
     replicas: replicas.webhook,
     flags: [
       ...commonFlags(),
-      `--enable-leader-election=${replicas.webhook > 1}`,
+      // One alone, too: while it is replaced there are two, and only one of them may book quotas.
+      "--enable-leader-election=true",
       `--secret-name=${WEBHOOK_SECRET}`,
       `--vk-options-default-template=$(POD_NAMESPACE)/${Name.vkOptionsTemplate}`,
       `--enable-resource-enforcement=${settings.enforceResources}`,
@@ -98,8 +99,6 @@ function webhook(settings: Settings): Component {
     heapMib: 160,
     ports: [{ name: "webhook", containerPort: Port.webhook }],
     mayOverlap: true,
-    // The Service of the leader finds it. Of several, the one that leads marks itself.
-    ...(replicas.webhook > 1 ? {} : { podLabels: { [Label.leader]: LabelValue.true } }),
   };
 }
 

@@ -85,7 +85,7 @@ export const installationDataSchema = z.strictObject({
     .int("is not a whole number of seconds")
     .min(0, "is below 0; 0 turns the check off")
     .default(15),
-  /** Pods of each component. With more than one, they elect a leader. */
+  /** Pods of each component. With more than one, they elect a leader; a webhook does so in any case. */
   replicas: z
     .strictObject({
       controllerManager: replicas.default(1),

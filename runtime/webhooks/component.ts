@@ -82,7 +82,7 @@ export const webhook: Component<typeof flags> = defineComponent({
   },
 });
 
-/** A single replica is marked as the leader by its Deployment. */
+/** Without an election this process takes itself for the only one, and something else must mark it for the leader's Service. */
 function leadershipOf(context: RuntimeContext, { enableLeaderElection, liqoNamespace }: Flags): Leadership {
   if (!enableLeaderElection) return soleLeader;
   const { signal } = context;

@@ -9,7 +9,7 @@ export interface Leadership {
   refusal(): Promise<string | undefined>;
 }
 
-/** A single replica books always. */
+/** A replica that knows of no other books always. */
 export const soleLeader: Leadership = { refusal: () => Promise.resolve(undefined) };
 
 /**
@@ -37,7 +37,7 @@ export class ElectedLeadership implements Leadership {
   private begins = Infinity;
 
   constructor(private readonly options: ElectedLeadershipOptions) {
-    const { client, clock, log, metrics, lease, pod, leaseDurationMs } = options;
+    const { client, clock, log, metrics, lease, pod, leaseDurationMs = 15_000 } = options;
     this.mark = new LeaderMark(options);
     this.election = new LeaderElection({
       client,
@@ -46,7 +46,10 @@ export class ElectedLeadership implements Leadership {
       metrics,
       lease,
       identity: pod,
-      ...(leaseDurationMs === undefined ? {} : { leaseDurationMs, retryMs: leaseDurationMs / 8 }),
+      leaseDurationMs,
+      retryMs: leaseDurationMs / 8,
+      // Twice in the time that it may miss: most webhooks are alone, and are not to cost more than that.
+      renewMs: leaseDurationMs / 3,
       onElected: () => {
         this.begins = clock.monotonic() + TAKEOVER_MS;
         this.mark.set(true);

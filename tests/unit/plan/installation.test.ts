@@ -65,19 +65,21 @@ describe("the plan of an installation", () => {
     });
   }
 
-  it("has the leader's Service find the webhook, one or several", () => {
-    const labelsOf = (replicas: number) =>
-      deployments({ namespace: "liqo-system", ...data({ replicas: { webhook: replicas } }) }).webhook.spec
-        ?.template?.metadata?.labels;
+  it("has the webhook that leads mark itself for the leader's Service, one or several", () => {
     const { selector } =
-      (find("Service", "liqo-webhook-leader") as { spec?: { selector?: object } }).spec ?? {};
-    const leader = { "leaderelection.liqo.io/leader": "true" };
-    assert.deepEqual(selector, { ...selector, ...leader });
-    assert.deepEqual(labelsOf(1), { ...labelsOf(1), ...selector });
-    assert.ok(
-      !("leaderelection.liqo.io/leader" in (labelsOf(2) ?? {})),
-      "of several, the leader marks itself",
-    );
+      (find("Service", "liqo-webhook-leader") as { spec?: { selector?: Record<string, string> } }).spec ?? {};
+    const { "leaderelection.liqo.io/leader": leader, ...others } = selector ?? {};
+    assert.equal(leader, "true");
+    for (const replicas of [1, 2]) {
+      const plan = deployments({ namespace: "liqo-system", ...data({ replicas: { webhook: replicas } }) });
+      const { metadata, spec } = plan.webhook.spec?.template ?? {};
+      assert.deepEqual(metadata?.labels, { ...metadata?.labels, ...others });
+      assert.ok(
+        !("leaderelection.liqo.io/leader" in (metadata?.labels ?? {})),
+        "one that is being replaced stands beside its successor",
+      );
+      assert.ok(spec?.containers?.[0]?.args?.includes("--enable-leader-election=true"));
+    }
   });
 
   it("gives every ServiceAccount of a Deployment a role", () => {
@@ -97,7 +99,7 @@ describe("the plan of an installation", () => {
     assert.ok(!bound.includes("liqo-virtual-kubelet-remote-clusterwide"));
   });
 
-  it("elects a leader only among several", () => {
+  it("elects a leader of the controller managers only among several", () => {
     const single = deployments({ namespace: "liqo", ...data({}) });
     const several = deployments({ namespace: "liqo", ...data({ replicas: { controllerManager: 3 } }) });
     const argsOf = (plan: typeof single) =>
