@@ -78,12 +78,12 @@ async function reconcile(
   caches: Caches,
 ): Promise<Outcome> {
   const { client } = context;
-  const deleting = isDeleting(observed);
-  const map = deleting
+  const desired = isDeleting(observed) ? {} : (observed.spec.desiredMapping ?? {});
+  const before: Current = observed.status?.currentMapping ?? {};
+  // A map of nothing has nothing to clean up: held back, it would cost the removal of its namespace a round of eight seconds.
+  const map = isEmpty(desired)
     ? observed
     : await withFinalizer(client, NamespaceMap, observed, Finalizer.namespaceMap);
-  const desired = deleting ? {} : (map.spec.desiredMapping ?? {});
-  const before: Current = map.status?.currentMapping ?? {};
   const current: Current = {};
   const failures: unknown[] = [];
   let taken = false;
@@ -118,7 +118,7 @@ async function reconcile(
   );
   if (failures.length > 0)
     throw new AggregateError(failures, `NamespaceMap ${owner.map}: ${failures.map(messageOf).join("; ")}`);
-  if (deleting && Object.keys(current).length === 0)
+  if (isEmpty(desired) && isEmpty(current))
     await withoutFinalizer(client, NamespaceMap, object, Finalizer.namespaceMap);
   return taken ? { requeueAfterMs: TAKEN_AGAIN_MS } : undefined;
 }
@@ -177,6 +177,10 @@ async function withdraw(
   if (!isDeleting(namespace))
     return !(await client.delete(Namespace, { name: remote }, { uid: namespace.metadata.uid ?? "" }));
   return false;
+}
+
+function isEmpty(mapping: object): boolean {
+  return Object.keys(mapping).length === 0;
 }
 
 function messageOf(error: unknown): string {

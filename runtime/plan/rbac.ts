@@ -97,6 +97,7 @@ export const authenticationRules: PolicyRule[] = [
     ["update"],
   ),
   rule("offloading.liqo.io", ["quotas", "virtualnodes"], [...read, "create", "patch", "update"]),
+  rule("offloading.liqo.io", ["virtualnodes"], ["delete"]),
   rule("offloading.liqo.io", ["namespacemaps"], [...read, "delete"]),
   rule("certificates.k8s.io", ["certificatesigningrequests"], [...read, "create"]),
   rule("certificates.k8s.io", ["certificatesigningrequests/approval"], ["patch", "update"]),
