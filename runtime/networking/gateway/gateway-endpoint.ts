@@ -29,16 +29,33 @@ function activePod(pods: readonly Pod[]): Pod | undefined {
     )[0];
 }
 
+/** The node of a gateway's pod, from the moment that it has one: before the pod runs, and before one of several is active. */
+export function gatewayNode(pods: readonly Pod[]): string | undefined {
+  const active = internalEndpoint(pods)?.node;
+  if (active !== undefined) return active;
+  return pods
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .map(({ spec }) => spec?.nodeName ?? "")
+    .filter((name) => name !== "")
+    .sort()[0];
+}
+
 /**
  * Where peers reach a server, from its Service (networking reference 9.3); undefined while the Service does not say. Addresses that need no name
  * service come first, since clients may look at the first one only.
  *
+ * Behind node ports it is the gateway's node, not told before there is one, and kept when the gateway moves: the port is open on each node, and
+ * the client was told once.
+ *
+ * @param node the gateway's
+ * @param told what peers know already
  * @throws Terminal for a type of Service that leads nowhere
  */
 export function serverEndpoint(
   service: Service | undefined,
-  activeNode: string | undefined,
+  node: string | undefined,
   nodes: readonly Node[],
+  told?: Endpoint,
 ): Endpoint | undefined {
   const port = service?.spec?.ports?.[0];
   if (service?.spec === undefined || port === undefined) return undefined;
@@ -60,7 +77,7 @@ export function serverEndpoint(
         port.port,
       );
     case "NodePort":
-      return endpoint(nodeAddresses(activeNode, nodes), port.nodePort);
+      return endpoint(nodeAddresses(node, nodes, told), port.nodePort);
     case "LoadBalancer": {
       const ingress = service.status?.loadBalancer?.ingress ?? [];
       return endpoint(
@@ -79,11 +96,18 @@ export function serverEndpoint(
 /** From those meant for the outside to those that only the cluster knows. */
 const ADDRESS_TYPES = [["ExternalIP", "ExternalDNS"], ["InternalIP", "InternalDNS"], ["Hostname"]];
 
-/** Of the gateway's node, or, while that is not ready, of another one: the port is open on each. */
-function nodeAddresses(activeNode: string | undefined, nodes: readonly Node[]): string[] {
+/** Those of the node that was told while that is ready, else of the gateway's node, or, while that is not ready, of another one. */
+function nodeAddresses(name: string | undefined, nodes: readonly Node[], told?: Endpoint): string[] {
   const ready = nodes.filter(isReadyForPods).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  const node = ready.find(({ metadata }) => metadata.name === activeNode) ?? ready[0];
-  const addresses = node?.status?.addresses ?? [];
+  const known = ready.find((node) => addressesOf(node).some((address) => told?.addresses?.includes(address)));
+  if (known !== undefined) return addressesOf(known);
+  if (name === undefined) return [];
+  const node = ready.find(({ metadata }) => metadata.name === name) ?? ready[0];
+  return node === undefined ? [] : addressesOf(node);
+}
+
+function addressesOf({ status }: Node): string[] {
+  const addresses = status?.addresses ?? [];
   for (const types of ADDRESS_TYPES) {
     const found = types.flatMap((type) =>
       addresses.filter((address) => address.type === type).map(({ address }) => address),

@@ -32,7 +32,7 @@ import { labelValue } from "../generate/metadata";
 import { peerOf } from "../generate/peer";
 import type { NetworkingContext } from "../networking-context";
 import type { GatewayCaches } from "./gateway-caches";
-import { internalEndpoint, serverEndpoint } from "./gateway-endpoint";
+import { gatewayNode, internalEndpoint, serverEndpoint } from "./gateway-endpoint";
 import {
   gatewayDeployment,
   gatewayRoleBinding,
@@ -210,8 +210,9 @@ class Reconciliation {
       return;
     }
     const service = this.gateways.services.get(gatewayService(gateway).metadata.name ?? name, namespace);
+    const told = gateway.status?.endpoint;
     // A server keeps its address while its pod moves.
-    const endpoint = serverEndpoint(service, internal?.node, caches.nodes.list()) ?? gateway.status?.endpoint;
+    const endpoint = serverEndpoint(service, gatewayNode(pods), caches.nodes.list(), told) ?? told;
     await patchStatusIfChanged(runtime.client, WgGatewayServer, gateway, {
       secretRef,
       endpoint: endpoint ?? null,

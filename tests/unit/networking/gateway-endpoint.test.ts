@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import type { Node, Pod, Service } from "../../../runtime/api";
-import { internalEndpoint, serverEndpoint } from "../../../runtime/networking/gateway/gateway-endpoint";
+import { gatewayNode, internalEndpoint, serverEndpoint } from "../../../runtime/networking/gateway/gateway-endpoint";
 
 const service = (spec: Service["spec"], ingress: object[] = []): Service => ({
   apiVersion: "v1",
@@ -51,11 +51,27 @@ describe("where peers reach a server", () => {
       [service({ type: "NodePort" }), "m0", [m1, node("m0", [["InternalIP", "172.19.0.9"]], "False")]],
       "172.19.0.2 31840 UDP",
     ],
+    ["told once the gateway has a node", [service({ type: "NodePort" }), undefined, [m1, m2]], undefined],
+    [
+      "the node that was told, after the gateway has moved",
+      [service({ type: "NodePort" }), "m1", [m1, m2], { addresses: ["203.0.113.9"], port: 31840 }],
+      "203.0.113.9,m2.example 31840 UDP",
+    ],
+    [
+      "the gateway's node, once the one that was told is gone",
+      [service({ type: "NodePort" }), "m1", [m1], { addresses: ["203.0.113.9"], port: 31840 }],
+      "172.19.0.2 31840 UDP",
+    ],
+    [
+      "the new port at the node that was told",
+      [service({ type: "NodePort" }), "m2", [m1, m2], { addresses: ["172.19.0.2"], port: 31999 }],
+      "172.19.0.2 31840 UDP",
+    ],
     [
       "no virtual node",
       [
         service({ type: "NodePort" }),
-        undefined,
+        "m1",
         [node("a", [["InternalIP", "172.19.0.9"]], "True", "virtual-node"), m1],
       ],
       "172.19.0.2 31840 UDP",
@@ -126,6 +142,13 @@ describe("where nodes reach a gateway", () => {
       pod("d", { active: false }),
     ];
     assert.equal(internalEndpoint(none), undefined);
+  });
+
+  it("is on the node of a pod that does not run yet, and stays on that of the active one", () => {
+    const pending = pod("pending", { phase: "Pending", active: false });
+    assert.equal(gatewayNode([pod("gone", { deleted: true }), pending]), "node of pending");
+    assert.equal(gatewayNode([pending, pod("running")]), "node of running");
+    assert.equal(gatewayNode([]), undefined);
   });
 
   it("is the younger one while two are active", () => {
