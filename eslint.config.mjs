@@ -54,7 +54,7 @@ export default tseslint.config(
   forbid(
     ["runtime/identity/**/*.ts", "runtime/plan/**/*.ts"],
     [
-      "^(\\.\\./)+(?!\\.\\./|api/|identity/|plan/|ipam/(address|cidr|pools|special-ranges|network-stage)$)[a-z-]+/",
+      "^(\\.\\./)+(?!\\.\\./|api/|identity/|plan/|networking/names$|ipam/(address|cidr|pools|special-ranges|network-stage)$)[a-z-]+/",
       "@pulumi/",
     ],
     "runtime/identity and runtime/plan are pure: they know runtime/api, and of runtime/ipam the arithmetic of networks",

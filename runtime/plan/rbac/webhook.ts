@@ -1,0 +1,28 @@
+import type { PolicyRule } from "kubernetes-types/rbac/v1";
+
+import { read, rule } from "./rule";
+
+/** The admission webhooks: they read what they decide on, and write their authority into their own two registrations. */
+export const webhookRules: PolicyRule[] = [
+  rule(
+    "admissionregistration.k8s.io",
+    ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+    [...read, "patch"],
+    ["liqo-webhook"],
+  ),
+  rule("", ["namespaces"], read),
+  rule("", ["nodes"], ["get"]),
+  rule("authentication.liqo.io", ["resourceslices", "tenants"], ["list"]),
+  rule("offloading.liqo.io", ["namespaceoffloadings", "quotas", "shadowpods"], read),
+  rule("networking.liqo.io", ["firewallconfigurations", "routeconfigurations"], ["list"]),
+  rule("offloading.liqo.io", ["virtualnodes"], ["list"]),
+  rule("offloading.liqo.io", ["vkoptionstemplates"], ["get"]),
+];
+
+/** In the Liqo namespace only: the webhook's own certificate, the leader's lease and its mark. */
+export const webhookNamespaceRules: PolicyRule[] = [
+  rule("", ["secrets"], ["create"]),
+  rule("", ["secrets"], [...read, "update"], ["liqo-webhook-certs"]),
+  rule("", ["pods"], ["patch"]),
+  rule("coordination.k8s.io", ["leases"], ["create", "get", "update"]),
+];
