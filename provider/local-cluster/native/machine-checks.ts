@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -24,10 +24,13 @@ export interface MachineFacts {
   fabric: Ipv4Range | undefined;
   /** Control group controllers that are mounted. */
   controllers: readonly string[];
+  /** Whether tunnels can be made, in user space too. */
+  tunnelDevice: boolean;
   /** One line for each kernel feature that did not work when tried. */
   kernelFaults: readonly string[];
 }
 
+const TUNNEL_DEVICE = "/dev/net/tun";
 const memoryMbPerCluster = 700;
 const memoryMbPerFurtherNode = 150;
 const diskMbPerNode = 500;
@@ -90,6 +93,11 @@ export function machineFaults(spec: ClusterSpec, facts: MachineFacts): string[] 
       );
     }
   }
+  if (!facts.tunnelDevice) {
+    faults.push(
+      "there is no /dev/net/tun, which gateways between clusters need; load the module (modprobe tun), or give this container the device (--device /dev/net/tun)",
+    );
+  }
   return [...faults, ...facts.kernelFaults];
 }
 
@@ -109,15 +117,26 @@ export async function machineFacts(context: {
     availableMemoryMb: linux ? availableMemoryMb(readFileSync("/proc/meminfo", "utf8")) : 0,
     availableDiskMb: await freeDiskMb(stateFolder()),
     controllers: linux ? await controllers() : [],
+    tunnelDevice: !linux || isCharacterDevice(TUNNEL_DEVICE),
     kernelFaults: linux && root ? await tryKernel() : [],
   };
 }
 
+function isCharacterDevice(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isCharacterDevice() ?? false;
+}
+
 /** Kernel features, each with a command that works only with it, run in namespaces of its own. */
-const trials: { feature: string; script: string; program?: string }[] = [
+const trials: { feature: string; script: string; program?: string; device?: string }[] = [
   { feature: "network, mount and process namespaces (CONFIG_NET_NS, CONFIG_PID_NS)", script: "true" },
   { feature: "bridges (CONFIG_BRIDGE)", script: "ip link add br0 type bridge", program: "ip" },
   { feature: "veth pairs (CONFIG_VETH)", script: "ip link add v0 type veth peer name v1", program: "ip" },
+  {
+    feature: "tunnels (CONFIG_TUN)",
+    script: "ip tuntap add t0 mode tun",
+    program: "ip",
+    device: TUNNEL_DEVICE,
+  },
   {
     feature: "nftables with NAT (CONFIG_NF_TABLES, CONFIG_NFT_MASQ)",
     program: "nft",
@@ -131,8 +150,9 @@ async function tryKernel(): Promise<string[]> {
   if (!/\boverlay$/m.test(readFileSync("/proc/filesystems", "utf8")) && !existsSync("/lib/modules")) {
     faults.push("the kernel has no overlay file system (CONFIG_OVERLAY_FS); boot one that has");
   }
-  for (const { feature, script, program } of trials) {
+  for (const { feature, script, program, device } of trials) {
     if (program !== undefined && findExecutable(program) === undefined) continue; // tried again once it is installed
+    if (device !== undefined && !isCharacterDevice(device)) continue; // has a line of its own
     try {
       await runCommand("unshare", ["--net", "--mount", "--pid", "--fork", "sh", "-ec", script], {
         timeoutMs: 10_000,

@@ -17,6 +17,7 @@ const good: MachineFacts = {
   ],
   fabric: parseRange("172.30.0.0/20"),
   controllers: ["cpu", "cpuset", "memory", "pids"],
+  tunnelDevice: true,
   kernelFaults: [],
 };
 const rome = clusterSpec.parse({ name: "rome", nodes: 2 });
@@ -50,6 +51,12 @@ describe("checks of the machine", () => {
       {},
       { serviceCidr: "172.30.8.0/22" },
       /serviceCidr 172\.30\.8\.0\/22 overlaps 172\.30\.0\.0\/20, the network of the local clusters/,
+    ],
+    [
+      "no device for tunnels",
+      { tunnelDevice: false },
+      {},
+      /^there is no \/dev\/net\/tun, which gateways between clusters need; load the module \(modprobe tun\)/,
     ],
     ["a missing controller", { controllers: ["cpu", "memory"] }, {}, /controller pids is not available/],
     [
