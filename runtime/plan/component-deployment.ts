@@ -2,6 +2,7 @@ import { DataKey, Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
 import { componentLabels, type Module, selectorLabels } from "./component-labels";
 import type { InstallationData } from "./installation-settings";
+import { livenessProbe } from "./liveness-probe";
 import type { ManifestOf } from "./manifest";
 
 /** Ports that every component serves; some have one more each. */
@@ -53,12 +54,7 @@ export const PROBES = {
   ],
   probes: {
     readinessProbe: { httpGet: { path: "/readyz", port: "healthz" }, periodSeconds: 1, failureThreshold: 3 },
-    livenessProbe: {
-      httpGet: { path: "/healthz", port: "healthz" },
-      initialDelaySeconds: 10,
-      periodSeconds: 10,
-      failureThreshold: 3,
-    },
+    livenessProbe: livenessProbe("healthz"),
   },
 };
 

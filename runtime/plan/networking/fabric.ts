@@ -1,6 +1,7 @@
 import type { DaemonSet } from "../../api/kubernetes";
 import { componentLabels, selectorLabels } from "../component-labels";
 import type { InstallationData } from "../installation-settings";
+import { livenessProbe } from "../liveness-probe";
 import type { ManifestOf } from "../manifest";
 import { NETWORK_ADMINISTRATOR, OFF_VIRTUAL_NODES } from "./gateway-templates";
 import { NetworkingRole } from "./names";
@@ -67,12 +68,7 @@ export function fabricDaemonSet(namespace: string, settings: Settings): Manifest
                 periodSeconds: 1,
                 failureThreshold: 3,
               },
-              livenessProbe: {
-                httpGet: { path: "/healthz", port: "healthz" },
-                initialDelaySeconds: 10,
-                periodSeconds: 10,
-                failureThreshold: 3,
-              },
+              livenessProbe: livenessProbe("healthz"),
               resources: fabric.resources,
               securityContext: NETWORK_ADMINISTRATOR,
             },

@@ -2,6 +2,7 @@ import { Label, LabelValue, Name, WellKnownLabel } from "../../api/keys";
 import type { WgGatewayClientTemplate, WgGatewayServerTemplate } from "../../api/networking";
 import { MANAGED_BY } from "../component-labels";
 import type { InstallationData } from "../installation-settings";
+import { livenessProbe } from "../liveness-probe";
 import type { ManifestOf } from "../manifest";
 import type { NetworkingSettings } from "./settings";
 
@@ -152,11 +153,7 @@ function deployment(settings: Settings, mode: "server" | "client", flags: string
                 { name: "metrics", containerPort: Port.metrics },
               ],
               readinessProbe: { httpGet: { path: "/readyz", port: Port.health }, periodSeconds: 1 },
-              livenessProbe: {
-                httpGet: { path: "/healthz", port: Port.health },
-                initialDelaySeconds: 10,
-                periodSeconds: 10,
-              },
+              livenessProbe: livenessProbe(Port.health),
               resources: gateway.resources,
               securityContext: NETWORK_ADMINISTRATOR,
               volumeMounts: [
