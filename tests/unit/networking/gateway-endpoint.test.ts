@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 
 import type { Node, Pod, Service } from "../../../runtime/api";
-import { gatewayNode, internalEndpoint, serverEndpoint } from "../../../runtime/networking/gateway/gateway-endpoint";
+import {
+  gatewayNode,
+  internalEndpoint,
+  serverEndpoint,
+} from "../../../runtime/networking/gateway/gateway-endpoint";
 
 const service = (spec: Service["spec"], ingress: object[] = []): Service => ({
   apiVersion: "v1",
