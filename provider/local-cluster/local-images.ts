@@ -4,6 +4,7 @@ import { buildBusyboxImage, buildRuntimeImage, type ImageArchive } from "../../r
 import { cacheFolder } from "./folders";
 import { kindUsable } from "./kind/kind-backend";
 import { ensureSystemPackages } from "./system-packages";
+import { ensureTools } from "./toolchain";
 
 /** The images that local clusters cannot pull from anywhere, as archives to load into their nodes. */
 export interface LocalImages {
@@ -22,6 +23,23 @@ export interface LocalImages {
 export async function localImages(progress?: (line: string) => void): Promise<LocalImages> {
   if (!(await kindUsable())) await ensureSystemPackages(progress);
   const folder = join(cacheFolder(), "images");
-  const [runtime, busybox] = await Promise.all([buildRuntimeImage({ folder }), buildBusyboxImage(folder)]);
+  const wireGuardGo = await newWireGuardGo(progress);
+  const [runtime, busybox] = await Promise.all([
+    buildRuntimeImage({ folder, ...(wireGuardGo !== undefined && { wireGuardGo }) }),
+    buildBusyboxImage(folder),
+  ]);
   return { runtime, busybox };
+}
+
+/** Distributions have one of 2022, which takes each packet by itself: the same machine carries an eighth with it. It works all the same. */
+async function newWireGuardGo(progress?: (line: string) => void): Promise<string | undefined> {
+  try {
+    const tools = await ensureTools(["wireguard-go"], progress === undefined ? {} : { progress });
+    return tools.of("wireguard-go");
+  } catch (error) {
+    progress?.(
+      `the image gets the wireguard-go that is installed, which is slow: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return undefined;
+  }
 }

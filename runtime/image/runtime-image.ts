@@ -26,6 +26,8 @@ export interface RuntimeImageOptions {
   folder: string;
   /** `runtime/main` of the same build by default. */
   entryPoint?: string;
+  /** Path of wireguard-go; by default the one that is installed. */
+  wireGuardGo?: string;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface RuntimeImageOptions {
 export async function buildRuntimeImage(options: RuntimeImageOptions): Promise<ImageArchive> {
   const layersFolder = join(options.folder, "layers");
   const [base, bundle] = await Promise.all([
-    baseEntries().then((entries) => writeLayer(entries, layersFolder)),
+    baseEntries(options).then((entries) => writeLayer(entries, layersFolder)),
     bundleRuntime(options.entryPoint ?? require.resolve("../main")),
   ]);
   const application = await writeLayer(applicationEntries(bundle), layersFolder);
@@ -60,11 +62,14 @@ function runtimeImageSpec(layers: Layer[]): ImageSpec {
   };
 }
 
-async function baseEntries(): Promise<LayerEntry[]> {
+async function baseEntries({ wireGuardGo }: RuntimeImageOptions): Promise<LayerEntry[]> {
   const executables = await Promise.all([
     executableEntries(nodePath(), "/usr/local/bin/node"),
     shellEntries(),
-    ...programs.map((program) => executableEntries(programPath(program), `/usr/local/sbin/${program.name}`)),
+    ...programs.map((program) => {
+      const given = program.name === "wireguard-go" ? wireGuardGo : undefined;
+      return executableEntries(given ?? programPath(program), `/usr/local/sbin/${program.name}`);
+    }),
   ]);
   const entries = executables.flat();
   return [...(await busyboxEntries()), ...entries, ...nameServiceEntries(entries.map(({ path }) => path))];

@@ -102,6 +102,19 @@ const pulumiRandom: Tool = {
   build: { module: "pulumi-random", minutes: 3, variables: { "main.Version": "4.21.2" } },
 };
 
+/** Carries the tunnels of gateways whose kernel has no WireGuard. Its publisher has no builds. */
+const wireGuardGo: Tool = {
+  name: "wireguard-go",
+  version: "0.0.20250522",
+  binaries: ["wireguard-go"],
+  // From 2023 on it takes many packets at a time.
+  probe: {
+    args: ["--version"],
+    accepts: (output) => /^wireguard-go v0\.0\.20(2[3-9]|[3-9]\d)\d{4}/m.test(output),
+  },
+  build: { module: "wireguard-go", package: "golang.zx2c4.com/wireguard", minutes: 1 },
+};
+
 /** Every tool by its name. */
 export const toolCatalogue = {
   kubernetes,
@@ -110,6 +123,7 @@ export const toolCatalogue = {
   pulumi,
   "pulumi-kubernetes": pulumiKubernetes,
   "pulumi-random": pulumiRandom,
+  "wireguard-go": wireGuardGo,
 } as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof toolCatalogue;

@@ -41,6 +41,12 @@ describe("the toolchain", () => {
     assert.throws(() => tools.of("kubelet"), /kubelet is not among the tools asked for: etcd/);
   });
 
+  it("takes no wireguard-go that has one packet at a time", () => {
+    const { accepts } = toolCatalogue["wireguard-go"].probe ?? assert.fail();
+    assert.ok(!accepts("wireguard-go v0.0.20220316\n\nUserspace WireGuard daemon"));
+    assert.ok(accepts("wireguard-go v0.0.20230223\n") && accepts("wireguard-go v0.0.20250522\n"));
+  });
+
   it("takes a set of programs from the PATH only if it is complete", async () => {
     const path = join(folder, "path");
     place(join(path, "kube-apiserver"), "Kubernetes v1.34.9");
