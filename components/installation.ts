@@ -122,7 +122,7 @@ export interface FabricArgs {
   gatewayMasqueradeBypass?: pulumi.Input<boolean>;
   /** UDP port of the overlay; 6091 by default. */
   overlayPort?: pulumi.Input<number>;
-  /** Leaves packets of the overlay out of connection tracking; false by default. */
+  /** Leaves packets of the overlay out of the connection tracking of nodes, as they are in gateways; false by default. */
   overlayWithoutTracking?: pulumi.Input<boolean>;
   resources?: pulumi.Input<ResourceRequirementsArgs>;
   /** Labels of the nodes that have the agent; all by default. */

@@ -1,5 +1,5 @@
 import { type Controller, runController, watches } from "../../kube";
-import { overlayWithoutTracking, segmentSizeClamp } from "../generate/static-firewalls";
+import { gatewayWithoutTracking, nodesWithoutTracking, segmentSizeClamp } from "../generate/static-firewalls";
 import type { NetworkingContext } from "../networking-context";
 
 const KEY = "static-firewalls";
@@ -13,12 +13,14 @@ export function runStaticFirewallsController({
 }: NetworkingContext): Controller {
   const { liqoNamespace, genevePort } = options;
   const clamp = segmentSizeClamp(options.segmentSizeClamp ?? 0, liqoNamespace);
-  const untracked = overlayWithoutTracking(genevePort, liqoNamespace);
-  const all = [clamp, ...untracked];
+  const ofGateways = gatewayWithoutTracking(liqoNamespace);
+  const ofNodes = nodesWithoutTracking(genevePort, liqoNamespace);
+  const all = [clamp, ofGateways, ofNodes];
   const names = new Set(all.map(({ metadata }) => metadata.name));
   const desired = [
     ...(options.segmentSizeClamp === undefined ? [] : [clamp]),
-    ...(options.overlayWithoutTracking ? untracked : []),
+    ofGateways,
+    ...(options.overlayWithoutTracking ? [ofNodes] : []),
   ];
   return runController(
     {

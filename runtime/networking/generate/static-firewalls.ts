@@ -1,6 +1,13 @@
 import { type FirewallConfiguration, Label, LabelValue, Name } from "../../api";
-import type { Chain } from "../firewall/model";
-import { arrivesOn, firewallConfiguration, type Generated, leavesOn, Priority } from "./configurations";
+import type { Chain, Match } from "../firewall/model";
+import {
+  arrivesOn,
+  firewallConfiguration,
+  type Generated,
+  leavesOn,
+  OVERLAY,
+  Priority,
+} from "./configurations";
 
 /** Configurations that depend on options of the installation alone (networking reference 14.7). */
 
@@ -50,42 +57,59 @@ export function segmentSizeClamp(
   return generated;
 }
 
-/** In gateways and on nodes: packets of the overlay are not tracked, which saves the kernel work where many connections pass. */
-export function overlayWithoutTracking(
+/**
+ * In every gateway: only what comes from nodes and from the peer is tracked, as only that may be translated. What carries it, the overlay's
+ * and WireGuard's packets, is not, which saves the kernel a look-up for each.
+ */
+export function gatewayWithoutTracking(liqoNamespace: string): Generated<FirewallConfiguration> {
+  const outer = (position: "in" | "out"): Match[] =>
+    [OVERLAY, Name.tunnelInterface].map((value) => ({ op: "neq", dev: { value, position } }));
+  return untracked("gateway", liqoNamespace, (hook) => [
+    { name: "notrack-outer", match: outer(hook === "prerouting" ? "in" : "out") },
+  ]);
+}
+
+/** On nodes: packets of the overlay are not tracked. */
+export function nodesWithoutTracking(
   genevePort: number,
   liqoNamespace: string,
-): Generated<FirewallConfiguration>[] {
-  return (["gateway", "fabric"] as const).map((category) => {
-    const generated = firewallConfiguration(
-      {
-        name: category === "gateway" ? "gw-notrack" : "fabric-notrack",
-        namespace: liqoNamespace,
-        audience: { category, subcategory: category === "gateway" ? "all-gateways" : "all-nodes" },
-      },
-      { name: "liqo-notrack-geneve", chains: (["prerouting", "output"] as const).map(untracked(genevePort)) },
-    );
-    Object.assign(generated.metadata.labels, SKIP_WEBHOOK);
-    return generated;
-  });
+): Generated<FirewallConfiguration> {
+  return untracked("fabric", liqoNamespace, () =>
+    (["dst", "src"] as const).map((position) => ({
+      name: `notrack-geneve-${position === "dst" ? "dport" : "sport"}`,
+      match: [{ op: "eq", proto: { value: "udp" }, port: { value: String(genevePort), position } }],
+    })),
+  );
 }
 
 /** Before connection tracking looks at a packet. */
 const BEFORE_TRACKING = -300;
 
-const untracked =
-  (port: number) =>
-  (hook: "prerouting" | "output"): Chain => ({
+type UntrackedHook = "prerouting" | "output";
+
+function untracked(
+  category: "gateway" | "fabric",
+  liqoNamespace: string,
+  rules: (hook: UntrackedHook) => { name: string; match: Match[] }[],
+): Generated<FirewallConfiguration> {
+  const chain = (hook: UntrackedHook): Chain => ({
     name: hook,
     type: "filter",
     policy: "accept",
     hook,
     priority: BEFORE_TRACKING,
     rules: {
-      filterRules: (["dst", "src"] as const).map((position) => ({
-        name: `notrack-geneve-${position === "dst" ? "dport" : "sport"}`,
-        counter: false,
-        match: [{ op: "eq", proto: { value: "udp" }, port: { value: String(port), position } }],
-        action: "notrack",
-      })),
+      filterRules: rules(hook).map((rule) => ({ ...rule, counter: false, action: "notrack" as const })),
     },
   });
+  const generated = firewallConfiguration(
+    {
+      name: category === "gateway" ? "gw-notrack" : "fabric-notrack",
+      namespace: liqoNamespace,
+      audience: { category, subcategory: category === "gateway" ? "all-gateways" : "all-nodes" },
+    },
+    { name: "liqo-notrack-geneve", chains: [chain("prerouting"), chain("output")] },
+  );
+  Object.assign(generated.metadata.labels, SKIP_WEBHOOK);
+  return generated;
+}

@@ -87,7 +87,7 @@ const fields = z.strictObject({
       gatewayMasqueradeBypass: z.boolean().default(false),
       /** UDP port of the overlay. */
       overlayPort: z.number().int().min(1, "is no port").max(65_535, "is no port").default(OVERLAY_PORT),
-      /** Leaves packets of the overlay out of connection tracking; false by default. */
+      /** Leaves packets of the overlay out of the connection tracking of nodes, as they are in gateways; false by default. */
       overlayWithoutTracking: z.boolean().default(false),
       resources,
       ...placement,

@@ -122,7 +122,7 @@ const scenario: Scenario = {
     server.list(GeneveTunnel).length === 2 &&
     server.list(IP).length === 3 &&
     server.list(IP).every(({ status }) => status?.ip) &&
-    server.list(FirewallConfiguration).length === 8 &&
+    server.list(FirewallConfiguration).length === 9 &&
     server.list(RouteConfiguration).length === 8,
 };
 
@@ -411,7 +411,7 @@ describe("networking controllers", function () {
     const names = () => server.list(FirewallConfiguration).map(({ metadata }) => metadata.name);
     assert.ok(
       names().includes("n2-gw-masquerade-bypass") &&
-        names().includes("gw-notrack") &&
+        names().includes("fabric-notrack") &&
         !names().includes("gw-mss-clamping"),
     );
     assert.equal(firewall(server, "liqo-tenant-milan/milan-masquerade-bypass").length, 5);
@@ -420,7 +420,7 @@ describe("networking controllers", function () {
     await restart(server, starts());
     await until(
       "the other options",
-      () => names().includes("gw-mss-clamping") && !names().includes("gw-notrack"),
+      () => names().includes("gw-mss-clamping") && !names().includes("fabric-notrack"),
     );
   });
 
