@@ -7,6 +7,7 @@ import { createServer, connect, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
+import { ensureTools } from "../../provider/local-cluster/toolchain";
 import {
   Configuration,
   Connection,
@@ -102,6 +103,7 @@ export class NetworkCluster {
     lab: NetworkLab,
     controlPlane: ControlPlane,
   ): Promise<NetworkCluster> {
+    await useToolsWireGuard();
     const router = await lab.host(`${plan.id}-router`);
     const folder = join(controlPlane.folder, "network-lab");
     mkdirSync(folder, { recursive: true });
@@ -110,7 +112,7 @@ export class NetworkCluster {
     await router.run(`
       ip link add lan type bridge && ip link set lan up
       ip addr add ${plan.router} dev lan`);
-    for (const node of plan.nodes) await cluster.addNode(node);
+    for (const node of plan.nodes) await cluster.wireNode(node);
     await installDefinitions(cluster.client);
     await cluster.install();
     await cluster.startControllers();
@@ -141,6 +143,23 @@ export class NetworkCluster {
         await router.run(
           "nft add table ip nat; nft 'add chain ip nat out { type nat hook postrouting priority 100; }'; nft add rule ip nat out oifname outside masquerade",
         );
+      }
+    }
+  }
+
+  /** Joins the routers of several clusters, none of which is behind a NAT, by a network of their own. */
+  static async joinAll(lab: NetworkLab, clusters: readonly NetworkCluster[], mtu: number): Promise<void> {
+    const hub = await lab.host("hub");
+    await hub.run(`ip link add hub mtu ${mtu} type bridge && ip link set hub up`);
+    for (const { router, plan } of clusters) {
+      await lab.wire({ host: router, name: "outside" }, { host: hub, name: plan.id }, mtu);
+      await hub.run(`ip link set ${plan.id} master hub`);
+      await router.run(`ip addr add ${plan.outside} dev outside`);
+      for (const other of clusters) {
+        if (other.plan.id === plan.id) continue;
+        for (const { address } of other.plan.nodes) {
+          await router.run(`ip route add ${bare(address)} via ${bare(other.plan.outside)}`);
+        }
       }
     }
   }
@@ -419,6 +438,17 @@ export class NetworkCluster {
       conntrack -D -p udp --orig-port-dst 51840 2>/dev/null || true`);
   }
 
+  /** The same, but by a path that something on the router makes. It has to be published again afterwards. */
+  async pathToGateway(
+    pod: LabPod,
+    make: (path: { address: string; port: number }) => Promise<void>,
+  ): Promise<void> {
+    await make({ address: pod.address, port: 51840 });
+    await this.router.run(`
+      nft delete table ip publish
+      conntrack -D -p udp --orig-port-dst 51840 2>/dev/null || true`);
+  }
+
   async stop(): Promise<void> {
     await this.context?.end();
     this.client.close();
@@ -451,9 +481,27 @@ export class NetworkCluster {
     await startNetworking(this.context, { ...options, liqoNamespace });
   }
 
-  private async addNode(plan: NodePlan): Promise<void> {
+  /** One more node, without its agent. */
+  async addNode(plan: NodePlan): Promise<void> {
+    await this.wireNode(plan);
+    for (const { host, plan: other } of this.nodes.values()) {
+      if (other.name !== plan.name) await host.run(`ip route add ${plan.podCidr} via ${bare(plan.address)}`);
+    }
+    await this.createNode(plan);
+  }
+
+  /** The machine and its object go; pods on it have to be removed before. */
+  async removeNode(name: string): Promise<void> {
+    const { host, plan } = this.nodeOf(name);
+    await host.close();
+    this.nodes.delete(name);
+    for (const { host: other } of this.nodes.values()) await other.run(`ip route del ${plan.podCidr}`);
+    await this.client.delete(Node, { name });
+  }
+
+  private async wireNode(plan: NodePlan): Promise<void> {
     const host = await this.lab.host(plan.name);
-    const wire = `to-${this.nodes.size + 1}`;
+    const wire = `to-${plan.name}`;
     await this.lab.wire({ host, name: "eth0" }, { host: this.router, name: wire });
     await this.router.run(`
       ip link set ${wire} master lan
@@ -464,10 +512,20 @@ export class NetworkCluster {
       nft add table ip cni
       nft 'add chain ip cni out { type nat hook postrouting priority 100; }'
       nft add rule ip cni out ip saddr ${plan.podCidr} ip daddr != ${this.plan.podCidr} masquerade`);
-    for (const other of this.plan.nodes.filter(({ name }) => name !== plan.name)) {
+    const others = [...this.plan.nodes, ...[...this.nodes.values()].map((node) => node.plan)];
+    for (const other of new Set(others.filter(({ name }) => name !== plan.name))) {
       await host.run(`ip route add ${other.podCidr} via ${bare(other.address)}`);
     }
     this.nodes.set(plan.name, { plan, host, nextPod: 1 });
+  }
+
+  private async createNode({ name, address }: NodePlan): Promise<void> {
+    await this.client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name }, spec: {} });
+    const status = {
+      addresses: [{ type: "InternalIP", address: bare(address) }],
+      conditions: [{ type: "Ready", status: "True" }],
+    };
+    await this.client.patch(Node, { name }, { status }, { type: "merge", subresource: "status" });
   }
 
   private async install(): Promise<void> {
@@ -492,14 +550,7 @@ export class NetworkCluster {
     await network("service-cidr", plan.serviceCidr, pinned);
     await network("external-cidr", plan.externalCidr, {}, 1);
     await network("internal-cidr", plan.internalCidr);
-    for (const { name, address } of plan.nodes) {
-      await client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name }, spec: {} });
-      const status = {
-        addresses: [{ type: "InternalIP", address: bare(address) }],
-        conditions: [{ type: "Ready", status: "True" }],
-      };
-      await client.patch(Node, { name }, { status }, { type: "merge", subresource: "status" });
-    }
+    for (const node of plan.nodes) await this.createNode(node);
     const networking = { apiVersion: "networking.liqo.io/v1beta1" } as const;
     await client.create(WgGatewayServerTemplate, {
       ...networking,
@@ -647,6 +698,13 @@ export class LabAgent {
     });`;
     return await this.host.run(`'${process.execPath}' -e '${script}'`);
   }
+}
+
+/** Gateways find the wireguard-go that their image has, and not the one that may be installed here. */
+async function useToolsWireGuard(): Promise<void> {
+  const [folder = ""] = (await ensureTools(["wireguard-go"])).folders();
+  const path = process.env["PATH"] ?? "";
+  if (!path.startsWith(`${folder}:`)) process.env["PATH"] = `${folder}:${path}`;
 }
 
 const deploymentTemplate = {
