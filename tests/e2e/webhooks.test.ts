@@ -90,7 +90,7 @@ describe("admission, over the wire", function () {
       ]);
     });
 
-    it("is not even asked elsewhere, or for the Liqo runtime class", async () => {
+    it("is not even asked elsewhere, and leaves the Liqo runtime class alone", async () => {
       await cluster().makeNamespace("pods-plain");
       await cluster().make({
         apiVersion: "node.k8s.io/v1",
@@ -100,8 +100,10 @@ describe("admission, over the wire", function () {
       } as Desired<KubeObject>);
       cluster().calls.take();
       await admin().create(Pod, pod("a", "pods-plain"));
-      await admin().create(Pod, pod("b", "pods-remote", { runtimeClassName: "liqo" }));
       assert.deepEqual(cluster().calls.take(), {});
+      const { spec } = await admin().create(Pod, pod("b", "pods-remote", { runtimeClassName: "liqo" }));
+      assert.equal(spec.affinity, undefined);
+      assert.ok(!spec.tolerations?.some(({ key }) => key === "virtual-node.liqo.io/not-allowed"));
     });
 
     it("says what is missing where a namespace is labelled by hand", async () => {
