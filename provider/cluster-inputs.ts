@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { KubeClient } from "../runtime/kube";
+import { type KubeClient, KubeconfigError, parseKubeconfig } from "../runtime/kube";
 import { PartialFailure, type ClusterAccess, type ProviderContext } from "./resource-definition";
 import { WaitFailed } from "./waiting/object-wait";
 
@@ -9,9 +9,27 @@ export const clusterInputs = {
   kubeconfig: z
     .string({ error: "is missing; give the text of a kubeconfig" })
     .min(1, "is empty; give the text of a kubeconfig")
+    .superRefine((text, issues) => {
+      const fault = kubeconfigFault(text);
+      if (fault !== undefined) issues.addIssue({ code: "custom", message: fault });
+    })
     .describe("Text of the kubeconfig of the cluster to look into."),
   context: z.string().min(1).optional().describe("Context of the kubeconfig; the current one by default."),
 };
+
+/** Why a text is no kubeconfig; its own words are secret, so only names of fields and contexts are told. The context is checked on use. */
+function kubeconfigFault(text: string): string | undefined {
+  if (text === "") return undefined;
+  if (/^[~./][^\n]*$/.test(text.trim()))
+    return 'is a path; give the text of the file, such as readFileSync(path, "utf8")';
+  try {
+    parseKubeconfig(text);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeconfigError) || error.field === "current-context") return undefined;
+    return `is no kubeconfig: ${error.message}`;
+  }
+}
 
 /** How long to wait: seconds, with a default. */
 export function timeoutInput(defaultSeconds: number) {

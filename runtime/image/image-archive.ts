@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 
@@ -26,9 +26,13 @@ export interface ImageArchive {
   file: string;
 }
 
-/** Writes an image as one tar, unless the file is there already: name it after the content. */
+/** Writes an image as one tar, unless the file is there already, which is then marked as used: name it after the content. */
 export async function writeImageArchive(spec: ImageSpec, file: string): Promise<ImageArchive> {
-  if (existsSync(file)) return { name: spec.name, file };
+  if (existsSync(file)) {
+    const now = new Date();
+    await utimes(file, now, now);
+    return { name: spec.name, file };
+  }
   await mkdir(dirname(file), { recursive: true });
   const draft = `${file}.${randomUUID()}`;
   try {

@@ -101,7 +101,10 @@ function nodePath(): string {
   }
 }
 
-/** Keeps the five newest archives of the runtime: each change of its source makes one of a hundred megabytes. */
+/** Other checkouts share the folder of archives: what was used within a day may be theirs. */
+const UNUSED_MS = 24 * 3_600_000;
+
+/** Keeps the five newest archives of the runtime, and what is in use: each change of its source makes one of a hundred megabytes. */
 function removeOldArchives(folder: string, keep: string): void {
   const archives = readdirSync(folder)
     .filter((name) => /^runtime-[0-9a-f]{12}\.tar$/.test(name))
@@ -109,5 +112,6 @@ function removeOldArchives(folder: string, keep: string): void {
     .filter((file) => file !== keep)
     .map((file) => ({ file, time: statSync(file).mtimeMs }))
     .sort((a, b) => b.time - a.time);
-  for (const { file } of archives.slice(4)) rmSync(file, { force: true });
+  for (const { file, time } of archives.slice(4))
+    if (Date.now() - time > UNUSED_MS) rmSync(file, { force: true });
 }
