@@ -27,7 +27,8 @@ function requirement(part: string, flag: string, whole: string): NodeSelectorReq
   if (equal !== null)
     return { key: equal[1] ?? "", operator: equal[2] === "!=" ? "NotIn" : "In", values: [equal[3] ?? ""] };
   const exists = EXISTS.exec(part);
-  if (exists !== null) return { key: exists[2] ?? "", operator: exists[1] === "!" ? "DoesNotExist" : "Exists" };
+  if (exists !== null)
+    return { key: exists[2] ?? "", operator: exists[1] === "!" ? "DoesNotExist" : "Exists" };
   throw new CommandError(
     `${flag} "${whole}": "${part}" is no requirement`,
     "write key=value, key!=value, key in (a,b), key notin (a,b), key or !key, by commas",

@@ -56,13 +56,17 @@ export function liqoNamespaceOption(): Option {
 /** The other cluster of commands for two. */
 export function remoteOptions(): Option[] {
   return [
-    new Option("--remote-kubeconfig <path>", "kubeconfig of the remote cluster; by default as for --kubeconfig"),
+    new Option(
+      "--remote-kubeconfig <path>",
+      "kubeconfig of the remote cluster; by default as for --kubeconfig",
+    ),
     new Option("--remote-context <name>", "context of it; by default the current one"),
     new Option("--remote-cluster <name>", "cluster of it, in place of the context's"),
     new Option("--remote-user <name>", "user of it, in place of the context's"),
-    new Option("--remote-namespace <name>", "namespace that Liqo is installed in, in the remote cluster").default(
-      Name.liqoNamespace,
-    ),
+    new Option(
+      "--remote-namespace <name>",
+      "namespace that Liqo is installed in, in the remote cluster",
+    ).default(Name.liqoNamespace),
   ];
 }
 
@@ -74,9 +78,7 @@ export function timeoutOption(text: string): Option {
 
 /** A flag with a value of its own: `--wait`, `--wait=false`. */
 export function switchOption(name: string, description: string, fallback: boolean): Option {
-  return new Option(`--${name} [true|false]`, description)
-    .argParser(boolean)
-    .default(fallback);
+  return new Option(`--${name} [true|false]`, description).argParser(boolean).default(fallback);
 }
 
 export type OutputFormat = "json" | "yaml";

@@ -1,7 +1,14 @@
 import type { Desired, Kind, KubeObject, ObjectRef } from "../../api";
 import { ConfigMap } from "../../api/kubernetes";
 import { DataKey, LabelValue, WellKnownLabel } from "../../api/keys";
-import { ApiError, CannotConnectError, ConnectionError, DeadlineError, KubeClient, writeIfChanged } from "../../kube";
+import {
+  ApiError,
+  CannotConnectError,
+  ConnectionError,
+  DeadlineError,
+  KubeClient,
+  writeIfChanged,
+} from "../../kube";
 import { CommandError } from "../failure";
 import type { ClusterFlags, RemoteFlags } from "../options";
 import type { Run } from "../run";
@@ -47,7 +54,9 @@ export class Cluster {
     }
     const id = only.data?.[DataKey.clusterID];
     if (id === undefined || id === "")
-      throw new CommandError(`ConfigMap ${namespace}/${only.metadata.name}: data.${DataKey.clusterID} is empty`);
+      throw new CommandError(
+        `ConfigMap ${namespace}/${only.metadata.name}: data.${DataKey.clusterID} is empty`,
+      );
     return id;
   }
 
@@ -92,7 +101,9 @@ function withGlobals<T extends KubeObject>(
     metadata: {
       ...metadata,
       ...(Object.keys(labels).length > 0 && { labels: { ...labels, ...metadata.labels } }),
-      ...(Object.keys(annotations).length > 0 && { annotations: { ...annotations, ...metadata.annotations } }),
+      ...(Object.keys(annotations).length > 0 && {
+        annotations: { ...annotations, ...metadata.annotations },
+      }),
     },
   };
 }

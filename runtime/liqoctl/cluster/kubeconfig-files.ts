@@ -38,7 +38,10 @@ export function findKubeconfigFiles(
     const file = resolve(world.workingDirectory, path);
     const text = read(file);
     if (text === undefined)
-      throw new CommandError(`${flag} ${path}: there is no such file`, `give ${flag} the path of a kubeconfig`);
+      throw new CommandError(
+        `${flag} ${path}: there is no such file`,
+        `give ${flag} the path of a kubeconfig`,
+      );
     return [{ path: file, text }];
   }
   const variable = world.environment.KUBECONFIG ?? "";
@@ -131,7 +134,9 @@ function decode({ path, text }: KubeconfigFile): z.output<typeof Config> {
   const result = Config.safeParse(value);
   if (!result.success) {
     const [issue] = result.error.issues;
-    throw new CommandError(`kubeconfig ${path}: ${(issue?.path ?? []).join(".")}: ${issue?.message ?? "is wrong"}`);
+    throw new CommandError(
+      `kubeconfig ${path}: ${(issue?.path ?? []).join(".")}: ${issue?.message ?? "is wrong"}`,
+    );
   }
   const { clusters, users, ...rest } = result.data;
   const absolute = (fields: Record<string, unknown> | null | undefined) =>

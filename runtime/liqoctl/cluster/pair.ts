@@ -17,11 +17,7 @@ export interface Pair {
 export type PairFlags = ClusterFlags & RemoteFlags & { namespace: string };
 
 /** Connects to both and reads who they are; closes them afterwards. */
-export async function withPair<T>(
-  run: Run,
-  flags: PairFlags,
-  work: (pair: Pair) => Promise<T>,
-): Promise<T> {
+export async function withPair<T>(run: Run, flags: PairFlags, work: (pair: Pair) => Promise<T>): Promise<T> {
   const consumer = localCluster(run, flags, flags.namespace, "local");
   try {
     const provider = remoteCluster(run, flags);

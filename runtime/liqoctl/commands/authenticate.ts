@@ -17,7 +17,10 @@ interface AuthenticateFlags extends PairFlags {
 /** `--in-band` and `--proxy-url`: how the consumer reaches the provider's API server. */
 export function proxyOptions(): Option[] {
   return [
-    new Option("--in-band", "reach the provider's API server through the tunnel between the networks").default(false),
+    new Option(
+      "--in-band",
+      "reach the provider's API server through the tunnel between the networks",
+    ).default(false),
     new Option("--proxy-url <url>", "reach it through this HTTP proxy"),
   ];
 }
@@ -27,7 +30,8 @@ export function authenticateCommand(context: CommandContext): Command {
     .alias("auth")
     .description("give the local cluster credentials of the remote one")
     .addOption(liqoNamespaceOption());
-  for (const option of [...remoteOptions(), timeoutOption("2m"), ...proxyOptions()]) command.addOption(option);
+  for (const option of [...remoteOptions(), timeoutOption("2m"), ...proxyOptions()])
+    command.addOption(option);
   return command.action(
     runs<AuthenticateFlags>(context, (run, flags) =>
       withPair(run, flags, async (pair) => {

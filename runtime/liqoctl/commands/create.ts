@@ -10,7 +10,13 @@ import { nonceSecret } from "../../plan/peering";
 import { type CommandContext, runs } from "../command";
 import { describeRef } from "../cluster/cluster";
 import { CommandError } from "../failure";
-import { type OutputFormat, outputOption, remoteClusterIdOption, switchOption, timeoutOption } from "../options";
+import {
+  type OutputFormat,
+  outputOption,
+  remoteClusterIdOption,
+  switchOption,
+  timeoutOption,
+} from "../options";
 import { formatted } from "../output";
 import { readNonce } from "../peering/authenticate";
 import { requestedResources, requestSlice, type SliceFlags, sliceManifest } from "../peering/slice";
@@ -113,7 +119,9 @@ function createVirtualNode(context: CommandContext): Command {
     new Option("--ingress-classes <names>", "by commas, the first is the default").argParser(words),
     new Option("--load-balancer-classes <names>", "by commas, the first is the default").argParser(words),
     new Option("--labels <pairs>", "labels of the node").argParser(pairs),
-    new Option("--node-selector <pairs>", "labels of the provider's nodes that its pods go to").argParser(pairs),
+    new Option("--node-selector <pairs>", "labels of the provider's nodes that its pods go to").argParser(
+      pairs,
+    ),
     new Option("--runtime-class-name <name>", "runtime class that its pods get at the provider"),
   ])
     command.addOption(option);
@@ -135,7 +143,10 @@ function createVirtualNode(context: CommandContext): Command {
         });
         const manifest = virtualNode(settings);
         if (source.sliceName !== undefined)
-          manifest.metadata.labels = { ...manifest.metadata.labels, [Label.resourceSliceName]: source.sliceName };
+          manifest.metadata.labels = {
+            ...manifest.metadata.labels,
+            [Label.resourceSliceName]: source.sliceName,
+          };
         if (flags.vkOptionsTemplate !== undefined)
           manifest.spec = { ...manifest.spec, vkOptionsTemplateRef: templateRef(flags.vkOptionsTemplate) };
         if (flags.output !== undefined) return run.terminal.out(formatted(manifest, flags.output));
@@ -212,7 +223,8 @@ async function sourceOf(
   return {
     sliceName: ref.name,
     settings: {
-      kubeconfigSecretName: identity.status.kubeconfigSecretRef.name ?? kubeconfigSecretName(identity.metadata.name),
+      kubeconfigSecretName:
+        identity.status.kubeconfigSecretRef.name ?? kubeconfigSecretName(identity.metadata.name),
       resources: { ...status.resources, ...requestedResources(flags) },
       ...(status.nodeLabels && { labels: status.nodeLabels }),
       ...(status.nodeSelector && { nodeSelector: status.nodeSelector }),
@@ -254,7 +266,10 @@ function createNonce(context: CommandContext): Command {
         };
         if (flags.output !== undefined) return run.terminal.out(formatted(nonceSecret(sides), flags.output));
         const nonce = await readNonce(run, cluster, sides);
-        run.progress.info(undefined, `nonce: ${nonce}; Secret ${sides.provider.tenantNamespace}/${Name.nonceSecret}`);
+        run.progress.info(
+          undefined,
+          `nonce: ${nonce}; Secret ${sides.provider.tenantNamespace}/${Name.nonceSecret}`,
+        );
       }),
     ),
   );

@@ -40,7 +40,9 @@ function of<T extends KubeObject>(
   for (const option of [...targetOptions(), timeoutOption("2m")]) command.addOption(option);
   return command.action(
     runs<TargetFlags>(context, (run, flags, [object = ""]) =>
-      withTarget(run, flags, (cluster) => remove(run, cluster, kind, { name: object, namespace: flags.namespace })),
+      withTarget(run, flags, (cluster) =>
+        remove(run, cluster, kind, { name: object, namespace: flags.namespace }),
+      ),
     ),
   );
 }
@@ -51,7 +53,10 @@ async function remove<T extends KubeObject>(
   kind: Kind<T>,
   { name, namespace }: { name: string; namespace: string | undefined },
 ): Promise<void> {
-  const selection = { fieldSelector: `metadata.name=${name}`, ...(namespace === undefined ? {} : { namespace }) };
+  const selection = {
+    fieldSelector: `metadata.name=${name}`,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
   const found = await client.list(kind, selection, run.call);
   const [only, second] = found;
   if (second !== undefined) {
@@ -74,7 +79,10 @@ async function remove<T extends KubeObject>(
         const left = await client.get(kind, only.metadata, run.call);
         return left?.metadata.uid !== only.metadata.uid
           ? { is: "met", value: undefined }
-          : { is: "open", seen: `its finalizers are waited for: ${(left?.metadata.finalizers ?? []).join(", ")}` };
+          : {
+              is: "open",
+              seen: `its finalizers are waited for: ${(left?.metadata.finalizers ?? []).join(", ")}`,
+            };
       });
     },
     () => `${kind.kind} ${only.metadata.namespace}/${name} removed`,

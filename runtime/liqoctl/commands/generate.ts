@@ -12,7 +12,13 @@ import { controlPlaneIdentity, type PeeringSides, tenant } from "../../plan/peer
 import { type CommandContext, runs } from "../command";
 import { findTenantNamespace, requireTenantNamespace } from "../cluster/tenant-namespace";
 import { CommandError } from "../failure";
-import { type GlobalFlags, type OutputFormat, remoteClusterIdOption, outputOption, timeoutOption } from "../options";
+import {
+  type GlobalFlags,
+  type OutputFormat,
+  remoteClusterIdOption,
+  outputOption,
+  timeoutOption,
+} from "../options";
 import { formatted } from "../output";
 import { presentTenant, signNonce, tenantCredentials } from "../peering/authenticate";
 import { readOwnNetworks } from "../peering/network";
@@ -27,7 +33,9 @@ interface GenerateFlags extends TargetFlags {
 }
 
 export function generateCommand(context: CommandContext): Command {
-  const command = new Command("generate").description("print a manifest for the other cluster's administrator");
+  const command = new Command("generate").description(
+    "print a manifest for the other cluster's administrator",
+  );
   const sub = <Flags extends GenerateFlags>(
     name: string,
     aliases: string[],
@@ -37,7 +45,8 @@ export function generateCommand(context: CommandContext): Command {
   ) => {
     const child = new Command(name).aliases(aliases).description(description);
     const format = outputOption("of the manifest").default("yaml");
-    for (const option of [...targetOptions(), format, timeoutOption("2m"), ...options]) child.addOption(option);
+    for (const option of [...targetOptions(), format, timeoutOption("2m"), ...options])
+      child.addOption(option);
     command.addCommand(
       child.action(
         runs<Flags>(context, (run, flags) =>
@@ -83,7 +92,9 @@ export function generateCommand(context: CommandContext): Command {
     ["publickeys", "publickeies"],
     "the key of a gateway, as the other end is to apply it",
     [
-      new Option("--gateway-type <type>", "which end it is").choices(["server", "client"]).makeOptionMandatory(),
+      new Option("--gateway-type <type>", "which end it is")
+        .choices(["server", "client"])
+        .makeOptionMandatory(),
       new Option("--gateway-name <name>", "name of the GatewayServer or GatewayClient").makeOptionMandatory(),
     ],
     publicKeyManifest,
@@ -123,8 +134,7 @@ async function tenantManifest(
 async function identityManifest(run: Run, flags: GenerateFlags, cluster: Cluster) {
   const consumerId = flags.remoteClusterId;
   const providerId = await cluster.clusterId(run);
-  const namespace =
-    flags.namespace ?? (await requireTenantNamespace(run, cluster, consumerId));
+  const namespace = flags.namespace ?? (await requireTenantNamespace(run, cluster, consumerId));
   const found = await presentTenant(run, cluster, namespace, consumerId);
   const { authParams, tenantNamespace } = found?.status ?? {};
   if (authParams === undefined || !tenantNamespace) {
@@ -153,7 +163,10 @@ async function identityManifest(run: Run, flags: GenerateFlags, cluster: Cluster
 async function configurationManifest(run: Run, flags: GenerateFlags, cluster: Cluster) {
   const id = await cluster.clusterId(run);
   const told = await readOwnNetworks(run, cluster);
-  return placed(configuration({ side: { clusterId: "", tenantNamespace: "" }, peer: id }, told), flags.namespace);
+  return placed(
+    configuration({ side: { clusterId: "", tenantNamespace: "" }, peer: id }, told),
+    flags.namespace,
+  );
 }
 
 async function publicKeyManifest(
@@ -172,15 +185,22 @@ async function publicKeyManifest(
   if (gateway === undefined) throw new CommandError(`${client.server} has no ${kind} ${name}`);
   const { name: secretName, namespace = gateway.metadata.namespace ?? "" } = gateway.status?.secretRef ?? {};
   const secret =
-    secretName === undefined ? undefined : await client.get(Secret, { name: secretName, namespace }, run.call);
+    secretName === undefined
+      ? undefined
+      : await client.get(Secret, { name: secretName, namespace }, run.call);
   const key = secret?.data?.[DataKey.publicKey];
   if (!key)
-    throw new CommandError(`${kind} ${gateway.metadata.namespace}/${name} has no keys yet (status.secretRef)`);
+    throw new CommandError(
+      `${kind} ${gateway.metadata.namespace}/${name} has no keys yet (status.secretRef)`,
+    );
   const id = await cluster.clusterId(run);
   return placed(publicKey({ side: { clusterId: "", tenantNamespace: "" }, peer: id }, key), flags.namespace);
 }
 
-function placed<T extends { metadata: { namespace?: string } }>(manifest: T, namespace: string | undefined): T {
+function placed<T extends { metadata: { namespace?: string } }>(
+  manifest: T,
+  namespace: string | undefined,
+): T {
   delete manifest.metadata.namespace;
   if (namespace !== undefined && namespace !== "default") manifest.metadata.namespace = namespace;
   return manifest;
@@ -229,7 +249,10 @@ export function getCommand(context: CommandContext): Command {
       }),
     ),
   );
-  return new Command("get").description("print a value of a peering").addCommand(nonce).addCommand(kubeconfig);
+  return new Command("get")
+    .description("print a value of a peering")
+    .addCommand(nonce)
+    .addCommand(kubeconfig);
 }
 
 async function secretValue(

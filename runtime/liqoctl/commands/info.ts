@@ -56,7 +56,9 @@ async function info(run: Run, flags: InfoFlags & GlobalFlags): Promise<void> {
   await withCluster(run, flags, async (cluster) => {
     const document = {
       local: await localInfo(run, cluster),
-      health: await told<Partial<HealthInfo>>(run, "the installation's health", {}, () => healthInfo(run, cluster)),
+      health: await told<Partial<HealthInfo>>(run, "the installation's health", {}, () =>
+        healthInfo(run, cluster),
+      ),
       ...((flags.verbose || flags.get !== undefined) && {
         network: await told(run, "the cluster's networks", {}, () => networkInfo(run, cluster)),
       }),
@@ -70,11 +72,7 @@ async function info(run: Run, flags: InfoFlags & GlobalFlags): Promise<void> {
   });
 }
 
-async function infoPeer(
-  run: Run,
-  flags: InfoFlags & GlobalFlags,
-  ids: readonly string[],
-): Promise<void> {
+async function infoPeer(run: Run, flags: InfoFlags & GlobalFlags, ids: readonly string[]): Promise<void> {
   await withCluster(run, flags, async (cluster) => {
     await cluster.clusterId(run);
     const peers = await selectedPeers(run, cluster, ids);
@@ -99,7 +97,11 @@ async function infoPeer(
   });
 }
 
-async function selectedPeers(run: Run, { client }: Cluster, ids: readonly string[]): Promise<ForeignCluster[]> {
+async function selectedPeers(
+  run: Run,
+  { client }: Cluster,
+  ids: readonly string[],
+): Promise<ForeignCluster[]> {
   const peers = (await client.list(ForeignCluster, {}, run.call)).sort((a, b) =>
     a.spec.clusterID.localeCompare(b.spec.clusterID),
   );
@@ -118,7 +120,9 @@ async function selectedPeers(run: Run, { client }: Cluster, ids: readonly string
 /** Scalars as they are; the rest as YAML, or JSON where that is asked for. */
 function printField(run: Run, value: unknown, output: OutputFormat | undefined): void {
   const composite = isRecord(value) || Array.isArray(value);
-  run.terminal.out(composite || output !== undefined ? formatted(value, output ?? "yaml") : `${String(value)}\n`);
+  run.terminal.out(
+    composite || output !== undefined ? formatted(value, output ?? "yaml") : `${String(value)}\n`,
+  );
 }
 
 async function withCluster(

@@ -28,9 +28,14 @@ export function linkOptions(): Option[] {
       wholeNumber,
     ),
     new Option("--gw-server-service-loadbalancerip <address>", "address that its load balancer is to have"),
-    new Option("--gw-client-address <address>", "where the client reaches the server, in place of what its cluster knows"),
+    new Option(
+      "--gw-client-address <address>",
+      "where the client reaches the server, in place of what its cluster knows",
+    ),
     new Option("--gw-client-port <port>", "port to that address").argParser(wholeNumber),
-    new Option("--mtu <bytes>", "of the tunnel, the same on both ends").argParser(wholeNumber).default(DEFAULT_MTU),
+    new Option("--mtu <bytes>", "of the tunnel, the same on both ends")
+      .argParser(wholeNumber)
+      .default(DEFAULT_MTU),
   ];
 }
 

@@ -31,14 +31,21 @@ export function networkCommand(context: CommandContext): Command {
     "connect the networks: the local cluster's gateway calls the remote one's",
     ...linkOptions(),
     switchOption("wait", "wait until packets pass", false),
-    new Option("--skip-validation", "accepted for upstream's sake; what is wrong is told by the step that it stops").default(
-      false,
-    ),
+    new Option(
+      "--skip-validation",
+      "accepted for upstream's sake; what is wrong is told by the step that it stops",
+    ).default(false),
     new Option("--disable-sharing-keys", "let somebody else exchange the gateways' keys").default(false),
     new Option("--gw-server-template-name <name>", "template of the server; the installation's by default"),
-    new Option("--gw-server-template-namespace <name>", "namespace of it; the remote Liqo namespace by default"),
+    new Option(
+      "--gw-server-template-namespace <name>",
+      "namespace of it; the remote Liqo namespace by default",
+    ),
     new Option("--gw-client-template-name <name>", "template of the client; the installation's by default"),
-    new Option("--gw-client-template-namespace <name>", "namespace of it; the local Liqo namespace by default"),
+    new Option(
+      "--gw-client-template-namespace <name>",
+      "namespace of it; the local Liqo namespace by default",
+    ),
   ).action(
     runs<ConnectFlags>(context, (run, flags) =>
       withPair(run, flags, async (pair) => {

@@ -64,7 +64,9 @@ export function unoffloadCommand(context: CommandContext): Command {
     .addOption(namespaceSelectorOption())
     .addOption(timeoutOption("2m"))
     .action(runs<{ nsSelector?: string }>(context, unoffload));
-  return new Command("unoffload").description("take something back from other clusters").addCommand(namespace);
+  return new Command("unoffload")
+    .description("take something back from other clusters")
+    .addCommand(namespace);
 }
 
 function namespaceSelectorOption(): Option {
@@ -166,7 +168,9 @@ export function judge(offloading: NamespaceOffloading | undefined, next: string)
       .map(({ reason, message }) => `${cluster}: ${reason ?? ""} ${message ?? ""}`.trim()),
   );
   const seen = [`phase ${phase === "" ? "not told yet" : phase}`, ...failures].join("; ");
-  return phase === "SomeFailed" || phase === "AllFailed" ? { is: "refused", seen, next } : { is: "open", seen };
+  return phase === "SomeFailed" || phase === "AllFailed"
+    ? { is: "refused", seen, next }
+    : { is: "open", seen };
 }
 
 async function unoffload(
@@ -175,7 +179,10 @@ async function unoffload(
   words: readonly string[],
 ): Promise<void> {
   await withNamespaces(run, flags, { words, selector: flags.nsSelector }, async (cluster, names) => {
-    await confirm(run, `This removes what ${names.join(", ")} ${names.length === 1 ? "has" : "have"} at other clusters`);
+    await confirm(
+      run,
+      `This removes what ${names.join(", ")} ${names.length === 1 ? "has" : "have"} at other clusters`,
+    );
     await each(names, (namespace) => unoffloadOne(run, cluster, namespace));
   });
 }
@@ -209,7 +216,7 @@ async function withNamespaces(
   { words, selector }: { words: readonly string[]; selector: string | undefined },
   work: (cluster: Cluster, names: string[]) => Promise<void>,
 ): Promise<void> {
-  if ((words.length > 0) === (selector !== undefined)) {
+  if (words.length > 0 === (selector !== undefined)) {
     throw new CommandError(
       words.length > 0 ? "names and --ns-selector exclude each other" : "no namespace is given",
       "name the namespaces, or select them by --ns-selector",
@@ -222,7 +229,9 @@ async function withNamespaces(
       const found = await cluster.client.list(Namespace, { labelSelector: selector }, run.call);
       names.push(...found.map(({ metadata }) => metadata.name));
       if (names.length === 0)
-        throw new CommandError(`--ns-selector ${selector}: no namespace of ${cluster.client.server} has these labels`);
+        throw new CommandError(
+          `--ns-selector ${selector}: no namespace of ${cluster.client.server} has these labels`,
+        );
     }
     await work(cluster, names);
   } finally {
@@ -232,17 +241,17 @@ async function withNamespaces(
 
 /** Tries all, then says of each that failed why. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const failures: unknown[] = [];
+  const failures: Error[] = [];
   for (const item of items) {
     try {
       await work(item);
     } catch (error) {
-      failures.push(error);
+      failures.push(error instanceof Error ? error : new CommandError(String(error)));
     }
   }
   const [first, ...others] = failures;
   if (first === undefined) return;
   if (others.length === 0) throw first;
-  const messages = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)));
+  const messages = failures.map(({ message }) => message);
   throw new CommandError(messages.join("\n"), undefined, { cause: new AggregateError(failures) });
 }

@@ -39,9 +39,10 @@ Examples:
     liqoNamespaceOption(),
     ...remoteOptions(),
     timeoutOption("10m"),
-    new Option("--skip-validation", "accepted for upstream's sake; what is wrong is told by the step that it stops").default(
-      false,
-    ),
+    new Option(
+      "--skip-validation",
+      "accepted for upstream's sake; what is wrong is told by the step that it stops",
+    ).default(false),
     switchOption("networking-disabled", "leave the networks apart", false),
     new Option("--gw-server-service-location <side>", "which side's gateway waits to be called")
       .choices(["Provider", "Consumer"])
@@ -54,7 +55,9 @@ Examples:
     ...proxyOptions(),
   ])
     command.addOption(option);
-  return command.action(runs<PeerFlags>(context, (run, flags) => withPair(run, flags, (pair) => peer(run, flags, pair))));
+  return command.action(
+    runs<PeerFlags>(context, (run, flags) => withPair(run, flags, (pair) => peer(run, flags, pair))),
+  );
 }
 
 async function peer(

@@ -3,7 +3,11 @@ import { Option } from "commander";
 
 import { Name, tenantNamespaceName } from "../../api/keys";
 import { type Cluster, localCluster } from "../cluster/cluster";
-import { ensureTenantNamespace, findTenantNamespace, requireTenantNamespace } from "../cluster/tenant-namespace";
+import {
+  ensureTenantNamespace,
+  findTenantNamespace,
+  requireTenantNamespace,
+} from "../cluster/tenant-namespace";
 import type { GlobalFlags, OutputFormat } from "../options";
 import type { Run } from "../run";
 
@@ -14,7 +18,10 @@ export interface TargetFlags {
 
 export function targetOptions(): Option[] {
   return [
-    new Option("-n, --namespace <name>", "namespace of the object; by default the tenant namespace of the peer"),
+    new Option(
+      "-n, --namespace <name>",
+      "namespace of the object; by default the tenant namespace of the peer",
+    ),
     new Option("--liqo-namespace <name>", "namespace that Liqo is installed in").default(Name.liqoNamespace),
   ];
 }

@@ -124,7 +124,9 @@ async function switchTenant(run: Run, { client }: Cluster, to: TenantSwitch, nam
 
 function sliceSwitch(context: CommandContext, verb: "cordon" | "uncordon"): Command {
   const description =
-    verb === "cordon" ? "grant a slice no more pods; those that run go on" : "let pods of a cordoned slice in again";
+    verb === "cordon"
+      ? "grant a slice no more pods; those that run go on"
+      : "let pods of a cordoned slice in again";
   return new Command("resourceslice")
     .aliases(["resourceslices", "rs"])
     .description(description)
@@ -133,7 +135,9 @@ function sliceSwitch(context: CommandContext, verb: "cordon" | "uncordon"): Comm
     .addOption(timeoutOption("2m"))
     .action(
       runs<{ remoteClusterId: string }>(context, (run, flags, [name = ""]) =>
-        withCluster(run, flags, (cluster) => switchSlice(run, cluster, verb, { name, consumerId: flags.remoteClusterId })),
+        withCluster(run, flags, (cluster) =>
+          switchSlice(run, cluster, verb, { name, consumerId: flags.remoteClusterId }),
+        ),
       ),
     );
 }

@@ -78,6 +78,7 @@ async function deleteTenantNamespace(run: Run, cluster: Cluster, peer: string, w
       }
       return name;
     },
-    (name) => (name === undefined ? `no tenant namespace for ${peer} is there` : `tenant namespace ${name} deleted`),
+    (name) =>
+      name === undefined ? `no tenant namespace for ${peer} is there` : `tenant namespace ${name} deleted`,
   );
 }

@@ -38,7 +38,10 @@ export function versionCommand(context: CommandContext): Command {
             );
           }
           if (server.replace(/^v/, "") !== client)
-            run.progress.warn(undefined, "liqoctl and what is installed have different versions; better keep them equal");
+            run.progress.warn(
+              undefined,
+              "liqoctl and what is installed have different versions; better keep them equal",
+            );
         } finally {
           cluster.close();
         }

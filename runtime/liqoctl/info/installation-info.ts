@@ -16,10 +16,8 @@ export interface LocalInfo {
 }
 
 export async function localInfo(run: Run, cluster: Cluster): Promise<LocalInfo> {
-  const [clusterID, manager] = await Promise.all([
-    cluster.clusterId(run),
-    installedControllerManager(run, cluster),
-  ]);
+  const clusterID = await cluster.clusterId(run);
+  const manager = await installedControllerManager(run, cluster);
   const labels = Object.fromEntries(
     (manager?.flags.get("cluster-labels") ?? "").split(",").flatMap((pair) => {
       const equals = pair.indexOf("=");
@@ -38,7 +36,11 @@ export async function localInfo(run: Run, cluster: Cluster): Promise<LocalInfo> 
 const ADDRESS_TYPES = ["ExternalDNS", "ExternalIP", "InternalDNS", "InternalIP", "Hostname"];
 
 /** What peers are told (7.1); where the cluster does not say, the address that this kubeconfig has. */
-async function apiServerAddress(run: Run, { client }: Cluster, override: string | undefined): Promise<string> {
+async function apiServerAddress(
+  run: Run,
+  { client }: Cluster,
+  override: string | undefined,
+): Promise<string> {
   if (override) return override.startsWith("https://") ? override : `https://${override}`;
   for (const label of ["control-plane", "master", "controlplane"]) {
     const nodes = await client.list(Node, { labelSelector: `node-role.kubernetes.io/${label}` }, run.call);

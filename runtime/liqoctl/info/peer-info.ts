@@ -184,7 +184,9 @@ async function offloadingOf(
   };
 }
 
-function amounts(resources: Record<string, string | number> | undefined): { resources?: Record<string, string> } {
+function amounts(resources: Record<string, string | number> | undefined): {
+  resources?: Record<string, string>;
+} {
   const entries = Object.entries(resources ?? {});
   return entries.length === 0
     ? {}

@@ -22,7 +22,9 @@ function lines(value: unknown, indent: number): string[] {
   if (!isRecord(value)) return [`${margin}${scalar(value)}`];
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   if (entries.length === 0) return [`${margin}none`];
-  const width = Math.max(...entries.map(([key, field]) => (typeof field === "object" ? 0 : label(key).length)));
+  const width = Math.max(
+    ...entries.map(([key, field]) => (typeof field === "object" ? 0 : label(key).length)),
+  );
   return entries.flatMap(([key, field]) =>
     typeof field === "object" && field !== null
       ? [`${margin}${label(key)}:`, ...lines(field, indent + 4)]

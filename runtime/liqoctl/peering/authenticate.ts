@@ -86,13 +86,22 @@ export async function signNonce(
       return await waitUntil(run, { waiting, next: CONTROLLERS }, async () => {
         const privateKey = text(await consumer.client.get(Secret, keys, run.call), DataKey.privateKey);
         if (privateKey === undefined)
-          return { is: "open", seen: `Secret ${keys.namespace}/${keys.name} with the cluster's keys is not there` };
+          return {
+            is: "open",
+            seen: `Secret ${keys.namespace}/${keys.name} with the cluster's keys is not there`,
+          };
         const signed = await consumer.client.get(Secret, manifest.metadata, run.call);
         const signature = Buffer.from(signed?.data?.[DataKey.signedNonce] ?? "", "base64");
         if (signature.length === 0)
-          return { is: "open", seen: `Secret ${manifest.metadata.name}: data.${DataKey.signedNonce} is empty` };
+          return {
+            is: "open",
+            seen: `Secret ${manifest.metadata.name}: data.${DataKey.signedNonce} is empty`,
+          };
         if (!verifyNonce(nonce, signature, publicKeyOf(privateKey)))
-          return { is: "open", seen: `Secret ${manifest.metadata.name} holds the signature of another nonce` };
+          return {
+            is: "open",
+            seen: `Secret ${manifest.metadata.name} holds the signature of another nonce`,
+          };
         return { is: "met", value: { privateKey, signature: signature.toString("base64") } };
       });
     },
@@ -111,7 +120,10 @@ export function tenantCredentials(
   const csr = present?.spec.csr;
   return {
     publicKey: base64(publicKey),
-    csr: csr !== undefined && fits(csr, subject, publicKey) ? csr : base64(createCertificateRequest(subject, privateKey)),
+    csr:
+      csr !== undefined && fits(csr, subject, publicKey)
+        ? csr
+        : base64(createCertificateRequest(subject, privateKey)),
     signature,
   };
 }
@@ -157,7 +169,10 @@ function applyTenant(
         if (authParams === undefined || !given)
           return { is: "open", seen: "the Tenant has no credentials yet (status.authParams)" };
         if (authParams.signedCRT !== undefined && !isFor(authParams.signedCRT, signed.privateKey))
-          return { is: "open", seen: "the Tenant has a certificate for another key (status.authParams.signedCRT)" };
+          return {
+            is: "open",
+            seen: "the Tenant has a certificate for another key (status.authParams.signedCRT)",
+          };
         return { is: "met", value: authParamsSchema().parse(authParams) };
       });
     },
@@ -202,7 +217,9 @@ function applyIdentity(
       return await waitUntil(run, { waiting, next }, async () => {
         const found = await consumer.client.get(Identity, manifest.metadata, run.call);
         const secret = found?.status?.kubeconfigSecretRef?.name;
-        return secret ? { is: "met", value: secret } : { is: "open", seen: "the Identity has no kubeconfig yet" };
+        return secret
+          ? { is: "met", value: secret }
+          : { is: "open", seen: "the Identity has no kubeconfig yet" };
       });
     },
     (secret) => `credentials of ${sides.provider.clusterId} are in Secret ${namespace}/${secret}`,
@@ -215,12 +232,11 @@ export async function unauthenticate(run: Run, pair: Pair, sides: PeeringSides):
   await run.progress.step(
     consumer.scope,
     "remove the credentials",
-    () =>
-      consumer.client.delete(
-        Identity,
-        { name: controlPlaneIdentityName(providerId), namespace: sides.consumer.tenantNamespace },
-        run.call,
-      ),
+    async () => {
+      const ref = { name: controlPlaneIdentityName(providerId), namespace: sides.consumer.tenantNamespace };
+      const present = await consumer.client.get(Identity, ref, run.call);
+      return present !== undefined && (await consumer.client.delete(Identity, present.metadata, run.call));
+    },
     (was) => (was ? "credentials removed" : "no credentials are there"),
   );
   await run.progress.step(

@@ -3,13 +3,7 @@ import { DataKey, Label, Name } from "../../api/keys";
 import { Network } from "../../api/ipam";
 import { Secret } from "../../api/kubernetes";
 import type { Kind, KubeObject } from "../../api/meta";
-import {
-  Configuration,
-  Connection,
-  GatewayClient,
-  GatewayServer,
-  PublicKey,
-} from "../../api/networking";
+import { Configuration, Connection, GatewayClient, GatewayServer, PublicKey } from "../../api/networking";
 import {
   configuration,
   gatewayClient,
@@ -80,7 +74,10 @@ export function readOwnNetworks(run: Run, cluster: Cluster): Promise<ToldNetwork
     async (waiting) => {
       const external = await waitUntil<string>(
         run,
-        { waiting, next: `the controller manager says in the events of Network ${namespace}/${ref.name} what is wrong` },
+        {
+          waiting,
+          next: `the controller manager says in the events of Network ${namespace}/${ref.name} what is wrong`,
+        },
         async (): Promise<Finding<string>> => {
           const network = await client.get(Network, ref, run.call);
           if (network === undefined) {
@@ -91,7 +88,9 @@ export function readOwnNetworks(run: Run, cluster: Cluster): Promise<ToldNetwork
             };
           }
           const cidr = network.status?.cidr;
-          return cidr ? { is: "met", value: cidr } : { is: "open", seen: `Network ${ref.name} has no range yet` };
+          return cidr
+            ? { is: "met", value: cidr }
+            : { is: "open", seen: `Network ${ref.name} has no range yet` };
         },
       );
       const pods = await client.list(
@@ -99,7 +98,10 @@ export function readOwnNetworks(run: Run, cluster: Cluster): Promise<ToldNetwork
         { labelSelector: `${Label.networkType}=${Name.podCIDRNetwork}` },
         run.call,
       );
-      return { podCidrs: pods.map(({ spec, status }) => status?.cidr ?? spec.cidr).sort(), externalCidr: external };
+      return {
+        podCidrs: pods.map(({ spec, status }) => status?.cidr ?? spec.cidr).sort(),
+        externalCidr: external,
+      };
     },
     (told) => `networks: pods ${told.podCidrs.join(", ")}, external ${told.externalCidr}`,
   );
@@ -120,7 +122,10 @@ function placeNetworks(run: Run, { cluster, end }: End, told: ToldNetworks): Pro
         const current = condition?.observedGeneration ?? found?.metadata.generation;
         if (condition?.status === "True" && current === found?.metadata.generation)
           return { is: "met", value: found?.status?.remote?.cidr?.pod?.join(", ") ?? "" };
-        return { is: "open", seen: `${condition?.reason ?? "no condition yet"} ${condition?.message ?? ""}`.trim() };
+        return {
+          is: "open",
+          seen: `${condition?.reason ?? "no condition yet"} ${condition?.message ?? ""}`.trim(),
+        };
       });
     },
     (pods) => `pods of ${end.peer} are reached at ${String(pods)}`,
@@ -167,7 +172,9 @@ async function serve(run: Run, { cluster, end }: End, link: NetworkLink): Promis
         if (found?.status?.serverRef === undefined) return open("nothing was made from its template yet");
         if (addresses.length === 0 || port === undefined) return open("its Service has no address yet");
         const key = await keyOf(run, cluster, found.status.secretRef, namespace ?? "");
-        return key === undefined ? open("it has no keys yet") : { is: "met", value: { addresses, port, publicKey: key } };
+        return key === undefined
+          ? open("it has no keys yet")
+          : { is: "met", value: { addresses, port, publicKey: key } };
       });
     },
     ({ addresses, port }) => `gateway server ${name} is at ${addresses.join(", ")}, port ${port}`,
@@ -217,7 +224,11 @@ async function keyOf(
   gatewayNamespace: string,
 ): Promise<string | undefined> {
   if (ref?.name === undefined) return undefined;
-  const secret = await client.get(Secret, { name: ref.name, namespace: ref.namespace ?? gatewayNamespace }, run.call);
+  const secret = await client.get(
+    Secret,
+    { name: ref.name, namespace: ref.namespace ?? gatewayNamespace },
+    run.call,
+  );
   return secret?.data?.[DataKey.publicKey] || undefined;
 }
 
@@ -226,7 +237,8 @@ function accept(run: Run, { cluster, end }: End, key: string): Promise<unknown> 
     cluster.scope,
     `accept the key of ${end.peer}`,
     () => cluster.ensure(run, PublicKey, publicKey(end, key)),
-    ({ change }) => (change === "none" ? `key of ${end.peer} is accepted already` : `key of ${end.peer} accepted`),
+    ({ change }) =>
+      change === "none" ? `key of ${end.peer} is accepted already` : `key of ${end.peer} accepted`,
   );
 }
 
@@ -247,7 +259,11 @@ function untilConnected(run: Run, { cluster, end }: End): Promise<unknown> {
           );
         return found?.status?.value === "Connected"
           ? { is: "met", value: undefined }
-          : open(found === undefined ? "there is no Connection yet" : `the Connection is ${found.status?.value ?? "new"}`);
+          : open(
+              found === undefined
+                ? "there is no Connection yet"
+                : `the Connection is ${found.status?.value ?? "new"}`,
+            );
       }),
     () => `connected to ${end.peer}`,
   );

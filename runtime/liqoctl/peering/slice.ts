@@ -17,7 +17,12 @@ export interface SliceFlags {
 }
 
 /** Amounts asked for; undefined where none is given, so that the provider's defaults hold. */
-export function requestedResources({ cpu, memory, pods, resource }: SliceFlags): Record<string, string> | undefined {
+export function requestedResources({
+  cpu,
+  memory,
+  pods,
+  resource,
+}: SliceFlags): Record<string, string> | undefined {
   const all = {
     ...resource,
     ...(cpu !== undefined && { cpu }),
@@ -49,7 +54,8 @@ export function sliceManifest(options: {
 }
 
 /** What came of a slice. */
-export type Answer = { granted: true; resources: Record<string, string> } | { granted: false; reason: string };
+export type Answer =
+  { granted: true; resources: Record<string, string> } | { granted: false; reason: string };
 
 /** Asks for resources, and waits until the provider has answered. */
 export async function requestSlice(
@@ -85,7 +91,10 @@ export function judge(slice: ResourceSlice | undefined): Answer | string {
   const resources = of("Resources");
   const denied = [authentication, resources].find((condition) => condition?.status === "Denied");
   if (denied !== undefined)
-    return { granted: false, reason: `${denied.type} is Denied (${denied.reason ?? ""}): ${denied.message ?? ""}` };
+    return {
+      granted: false,
+      reason: `${denied.type} is Denied (${denied.reason ?? ""}): ${denied.message ?? ""}`,
+    };
   if (authentication === undefined || resources === undefined)
     return "the provider has not answered yet (status.conditions)";
   const granted = slice.status?.resources ?? {};
@@ -94,7 +103,10 @@ export function judge(slice: ResourceSlice | undefined): Answer | string {
   const builtIn = (slice.spec.class ?? "") === "" || slice.spec.class === "default";
   const open = Object.entries(builtIn ? asked : {}).find(([key, value]) => !sameAmount(granted[key], value));
   if (open !== undefined) return `the provider still grants ${open[0]} ${String(granted[open[0]] ?? "0")}`;
-  return { granted: true, resources: Object.fromEntries(Object.entries(granted).map(([key, value]) => [key, String(value)])) };
+  return {
+    granted: true,
+    resources: Object.fromEntries(Object.entries(granted).map(([key, value]) => [key, String(value)])),
+  };
 }
 
 function sameAmount(granted: string | number | undefined, asked: string | number): boolean {
@@ -114,8 +126,8 @@ export async function removeSlices(
   { side, providerId, wait }: { side: PeeringSide; providerId: string; wait: boolean },
 ): Promise<void> {
   const mine = async () =>
-    (await consumer.client.list(ResourceSlice, { namespace: side.tenantNamespace }, run.call)).filter((slice) =>
-      isTowards(slice, providerId),
+    (await consumer.client.list(ResourceSlice, { namespace: side.tenantNamespace }, run.call)).filter(
+      (slice) => isTowards(slice, providerId),
     );
   await run.progress.step(
     consumer.scope,
@@ -152,4 +164,3 @@ export async function removeSlices(
 export function isTowards({ metadata: { labels = {} } }: ResourceSlice, providerId: string): boolean {
   return labels[Label.replication] === LabelValue.true && labels[Label.replicationDestination] === providerId;
 }
-

@@ -61,7 +61,10 @@ export async function untilNodeReady(run: Run, consumer: Cluster, name: string):
         const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
         return ready?.status === "True"
           ? { is: "met", value: undefined }
-          : { is: "open", seen: `it is not Ready (${ready?.reason ?? "no condition"}): ${ready?.message ?? ""}` };
+          : {
+              is: "open",
+              seen: `it is not Ready (${ready?.reason ?? "no condition"}): ${ready?.message ?? ""}`,
+            };
       }),
     () => `node ${name} is Ready`,
   );
