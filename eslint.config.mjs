@@ -60,6 +60,16 @@ export default tseslint.config(
     "runtime/identity and runtime/plan are pure: they know runtime/api, and of runtime/ipam the arithmetic of networks",
   ),
   forbid(
+    ["runtime/liqoctl/**/*.ts"],
+    [
+      "^(\\.\\./)+(authentication|component|controller-manager|fabric|foreign-cluster|gateway|image|ipam|metric-agent|networking|offloading|proxy|replication|virtual-kubelet|webhooks)(/|$)",
+      "/provider/",
+      "/components/",
+      "@pulumi/",
+    ],
+    "liqoctl knows runtime/{api,kube,identity,plan}, never the controllers nor the Pulumi side",
+  ),
+  forbid(
     ["provider/**/*.ts", "components/**/*.ts"],
     ["/runtime/(?!api|kube|identity|plan|image)"],
     "the Pulumi side knows runtime/{api,kube,identity,plan,image}, never the runtime's controllers",

@@ -1,0 +1,90 @@
+import { Command } from "commander";
+
+import { ResourceSlice } from "../../api/authentication";
+import type { Kind, KubeObject } from "../../api/meta";
+import { Configuration, GatewayClient, GatewayServer, PublicKey } from "../../api/networking";
+import { VirtualNode } from "../../api/offloading";
+import { type Cluster } from "../cluster/cluster";
+import { type CommandContext, runs } from "../command";
+import { CommandError } from "../failure";
+import { timeoutOption } from "../options";
+import type { Run } from "../run";
+import { waitUntil } from "../wait";
+import { targetOptions, type TargetFlags, withTarget } from "./target";
+
+/** Objects of a peering by name; the namespace is found, unless the name is taken in several. */
+export function deleteCommand(context: CommandContext): Command {
+  const command = new Command("delete").description("remove an object of a peering by itself");
+  const kinds = [
+    of(context, ResourceSlice, "resourceslice", ["resourceslices", "rs"]),
+    of(context, VirtualNode, "virtualnode", ["virtualnodes", "vn"]),
+    of(context, Configuration, "configuration", ["configurations", "config"]),
+    of(context, GatewayServer, "gatewayserver", ["gatewayservers", "server", "servers", "gws"]),
+    of(context, GatewayClient, "gatewayclient", ["gatewayclients", "client", "clients", "gwc"]),
+    of(context, PublicKey, "publickey", ["publickeys", "publickeies"]),
+  ];
+  for (const child of kinds) command.addCommand(child);
+  return command;
+}
+
+function of<T extends KubeObject>(
+  context: CommandContext,
+  kind: Kind<T>,
+  name: string,
+  aliases: string[],
+): Command {
+  const command = new Command(name)
+    .aliases(aliases)
+    .description(`remove a ${kind.kind}; returns when it is gone`)
+    .argument("<name>", "its name");
+  for (const option of [...targetOptions(), timeoutOption("2m")]) command.addOption(option);
+  return command.action(
+    runs<TargetFlags>(context, (run, flags, [object = ""]) =>
+      withTarget(run, flags, (cluster) =>
+        remove(run, cluster, kind, { name: object, namespace: flags.namespace }),
+      ),
+    ),
+  );
+}
+
+async function remove<T extends KubeObject>(
+  run: Run,
+  { client }: Cluster,
+  kind: Kind<T>,
+  { name, namespace }: { name: string; namespace: string | undefined },
+): Promise<void> {
+  const selection = {
+    fieldSelector: `metadata.name=${name}`,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+  const found = await client.list(kind, selection, run.call);
+  const [only, second] = found;
+  if (second !== undefined) {
+    throw new CommandError(
+      `there are ${found.length} of the kind ${kind.kind} named ${name}, in ${found.map(({ metadata }) => metadata.namespace).join(", ")}`,
+      "give the namespace by --namespace",
+    );
+  }
+  if (only === undefined) {
+    run.progress.info(undefined, `no ${kind.kind} ${name} is there`);
+    return;
+  }
+  await run.progress.step(
+    undefined,
+    `remove ${kind.kind} ${name}`,
+    async (waiting) => {
+      await client.delete(kind, only.metadata, { ...run.call, uid: only.metadata.uid ?? "" });
+      const next = `see which finalizers hold it: kubectl get ${kind.plural}.${kind.group} -n ${only.metadata.namespace} ${name} -o yaml`;
+      await waitUntil(run, { waiting, next }, async () => {
+        const left = await client.get(kind, only.metadata, run.call);
+        return left?.metadata.uid !== only.metadata.uid
+          ? { is: "met", value: undefined }
+          : {
+              is: "open",
+              seen: `its finalizers are waited for: ${(left?.metadata.finalizers ?? []).join(", ")}`,
+            };
+      });
+    },
+    () => `${kind.kind} ${only.metadata.namespace}/${name} removed`,
+  );
+}

@@ -1,0 +1,149 @@
+/** What `liqoctl info` tells of the cluster itself (control plane reference 17.12). */
+import { ForeignCluster } from "../../api/core";
+import { Network } from "../../api/ipam";
+import { Label, Name } from "../../api/keys";
+import { Node, Pod } from "../../api/kubernetes";
+import type { Cluster } from "../cluster/cluster";
+import { installedControllerManager } from "../cluster/installation";
+import type { Run } from "../run";
+import { type ModuleStatus, moduleStatus } from "./conditions";
+
+export interface LocalInfo {
+  clusterID: string;
+  version?: string;
+  labels?: Record<string, string>;
+  APIServerAddr?: string;
+}
+
+export async function localInfo(run: Run, cluster: Cluster): Promise<LocalInfo> {
+  const clusterID = await cluster.clusterId(run);
+  const manager = await installedControllerManager(run, cluster);
+  const labels = Object.fromEntries(
+    (manager?.flags.get("cluster-labels") ?? "").split(",").flatMap((pair) => {
+      const equals = pair.indexOf("=");
+      return equals <= 0 ? [] : [[pair.slice(0, equals), pair.slice(equals + 1)]];
+    }),
+  );
+  const address = await apiServerAddress(run, cluster, manager?.flags.get("api-server-address-override"));
+  return {
+    clusterID,
+    ...(manager?.version !== undefined && { version: manager.version }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+    APIServerAddr: address,
+  };
+}
+
+const ADDRESS_TYPES = ["ExternalDNS", "ExternalIP", "InternalDNS", "InternalIP", "Hostname"];
+
+/** What peers are told (7.1); where the cluster does not say, the address that this kubeconfig has. */
+async function apiServerAddress(
+  run: Run,
+  { client }: Cluster,
+  override: string | undefined,
+): Promise<string> {
+  if (override) return override.startsWith("https://") ? override : `https://${override}`;
+  for (const label of ["control-plane", "master", "controlplane"]) {
+    const nodes = await client.list(Node, { labelSelector: `node-role.kubernetes.io/${label}` }, run.call);
+    if (nodes.length === 0) continue;
+    const addresses = nodes.flatMap(({ status }) => status?.addresses ?? []);
+    for (const type of ADDRESS_TYPES) {
+      const found = addresses.find((address) => address.type === type);
+      if (found !== undefined) return `https://${found.address}:6443`;
+    }
+  }
+  return client.server;
+}
+
+export interface HealthInfo {
+  healthy: boolean;
+  unhealthyPods?: Record<
+    string,
+    { status: string; readyContainers: number; totalContainers: number; restarts: number }
+  >;
+}
+
+/** Healthy: every pod of Liqo's namespace is Ready. */
+export async function healthInfo(run: Run, { client, liqoNamespace }: Cluster): Promise<HealthInfo> {
+  const pods = await client.list(Pod, { namespace: liqoNamespace }, run.call);
+  const unhealthy = pods.filter(
+    ({ status }) =>
+      status?.phase !== "Succeeded" &&
+      !status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True"),
+  );
+  if (unhealthy.length === 0) return { healthy: true };
+  return {
+    healthy: false,
+    unhealthyPods: Object.fromEntries(
+      unhealthy.map(({ metadata, spec, status }) => {
+        const containers = status?.containerStatuses ?? [];
+        const waiting = containers.map(({ state }) => state?.waiting?.reason).find((reason) => reason);
+        return [
+          metadata.name,
+          {
+            status: waiting ?? status?.phase ?? "Unknown",
+            readyContainers: containers.filter(({ ready }) => ready).length,
+            totalContainers: spec.containers.length,
+            restarts: containers.reduce((sum, { restartCount }) => sum + restartCount, 0),
+          },
+        ];
+      }),
+    ),
+  };
+}
+
+export interface NetworkInfo {
+  podCIDRs?: string[];
+  serviceCIDR?: string;
+  externalCIDR?: string;
+  internalCIDR?: string;
+}
+
+export async function networkInfo(run: Run, { client, liqoNamespace }: Cluster): Promise<NetworkInfo> {
+  const networks = await client.list(
+    Network,
+    { namespace: liqoNamespace, labelSelector: Label.networkType },
+    run.call,
+  );
+  const of = (type: string) =>
+    networks
+      .filter(({ metadata }) => metadata.labels?.[Label.networkType] === type)
+      .map(({ spec, status }) => status?.cidr ?? spec.cidr)
+      .sort();
+  const podCIDRs = of(Name.podCIDRNetwork);
+  const one = (key: "serviceCIDR" | "externalCIDR" | "internalCIDR", type: string) => {
+    const [cidr] = of(type);
+    return cidr === undefined ? {} : { [key]: cidr };
+  };
+  return {
+    ...(podCIDRs.length > 0 && { podCIDRs }),
+    ...one("serviceCIDR", Name.serviceCIDRNetwork),
+    ...one("externalCIDR", Name.externalCIDRNetwork),
+    ...one("internalCIDR", Name.internalCIDRNetwork),
+  };
+}
+
+export interface PeeringsInfo {
+  peers?: {
+    clusterID: string;
+    role: string;
+    networkingStatus: ModuleStatus;
+    authenticationStatus: ModuleStatus;
+    offloadingStatus: ModuleStatus;
+  }[];
+}
+
+export async function peeringsInfo(run: Run, { client }: Cluster): Promise<PeeringsInfo> {
+  const peers = (await client.list(ForeignCluster, {}, run.call)).sort((a, b) =>
+    a.spec.clusterID.localeCompare(b.spec.clusterID),
+  );
+  if (peers.length === 0) return {};
+  return {
+    peers: peers.map(({ spec, status }) => ({
+      clusterID: spec.clusterID,
+      role: status?.role ?? "Unknown",
+      networkingStatus: moduleStatus(status?.modules?.networking).status,
+      authenticationStatus: moduleStatus(status?.modules?.authentication).status,
+      offloadingStatus: moduleStatus(status?.modules?.offloading).status,
+    })),
+  };
+}

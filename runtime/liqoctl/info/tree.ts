@@ -1,0 +1,44 @@
+import { isRecord } from "../../api/invalid-object";
+
+const WIDTH = 80;
+
+/** A section for people: its title, and its fields indented, nested ones by four more. */
+export function section(title: string, value: unknown, indent = 0): string {
+  const margin = " ".repeat(indent);
+  const line = `${margin}┌─ ${title} `;
+  const head = line + "─".repeat(Math.max(3, WIDTH - line.length));
+  return [head, ...lines(value, indent + 2), ""].join("\n");
+}
+
+function lines(value: unknown, indent: number): string[] {
+  const margin = " ".repeat(indent);
+  if (Array.isArray(value)) {
+    return value.flatMap((item: unknown) => {
+      if (!isRecord(item)) return [`${margin}- ${scalar(item)}`];
+      const [first = "", ...rest] = lines(item, indent + 2);
+      return [`${margin}- ${first.trimStart()}`, ...rest];
+    });
+  }
+  if (!isRecord(value)) return [`${margin}${scalar(value)}`];
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  if (entries.length === 0) return [`${margin}none`];
+  const width = Math.max(
+    ...entries.map(([key, field]) => (typeof field === "object" ? 0 : label(key).length)),
+  );
+  return entries.flatMap(([key, field]) =>
+    typeof field === "object" && field !== null
+      ? [`${margin}${label(key)}:`, ...lines(field, indent + 4)]
+      : [`${margin}${`${label(key)}:`.padEnd(width + 1)} ${scalar(field)}`],
+  );
+}
+
+/** `podCIDRs` → `Pod CIDRs`; keys of maps, which have dots or dashes or capitals of their own, stay. */
+function label(key: string): string {
+  if (!/^[A-Za-z]+$/.test(key)) return key;
+  const words = key.replace(/([a-z])([A-Z])/g, "$1 $2");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function scalar(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

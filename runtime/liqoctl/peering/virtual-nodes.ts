@@ -1,0 +1,71 @@
+import { VirtualNode } from "../../api/offloading";
+import { Node } from "../../api/kubernetes";
+import { Label, LabelValue } from "../../api/keys";
+import type { Cluster } from "../cluster/cluster";
+import type { Run } from "../run";
+import { waitUntil } from "../wait";
+
+/** Removes every virtual node of a provider; returns when they and their Nodes are gone, unless it is not to wait. */
+export async function removeVirtualNodes(
+  run: Run,
+  consumer: Cluster,
+  { namespace, providerId, wait }: { namespace: string; providerId: string; wait: boolean },
+): Promise<void> {
+  const labelSelector = `${Label.remoteClusterID}=${providerId}`;
+  const nodes = () =>
+    consumer.client.list(
+      Node,
+      { labelSelector: `${Label.nodeType}=${LabelValue.virtualNode},${labelSelector}` },
+      run.call,
+    );
+  await run.progress.step(
+    consumer.scope,
+    "remove the virtual nodes",
+    async (waiting) => {
+      const virtualNodes = (await consumer.client.list(VirtualNode, { namespace }, run.call)).filter(
+        ({ spec }) => spec.clusterID === providerId,
+      );
+      for (const { metadata } of virtualNodes)
+        await consumer.client.delete(VirtualNode, metadata, { ...run.call, uid: metadata.uid ?? "" });
+      if (wait) {
+        const next = `the node's pods are evicted first, as their disruption budgets allow: kubectl get pods -A --field-selector spec.nodeName=${virtualNodes[0]?.metadata.name ?? "<node>"}`;
+        await waitUntil(run, { waiting, next }, async () => {
+          const left = (await consumer.client.list(VirtualNode, { namespace }, run.call))
+            .filter(({ spec }) => spec.clusterID === providerId)
+            .map(({ metadata }) => `VirtualNode ${metadata.name}`);
+          if (left.length === 0) left.push(...(await nodes()).map(({ metadata }) => `Node ${metadata.name}`));
+          return left.length === 0
+            ? { is: "met", value: undefined }
+            : { is: "open", seen: `${left.join(", ")} still there` };
+        });
+      }
+      return virtualNodes;
+    },
+    (removed) =>
+      removed.length === 0
+        ? "no virtual nodes are left"
+        : `virtual nodes removed: ${removed.map(({ metadata }) => metadata.name).join(", ")}`,
+  );
+}
+
+/** Waits until the Node of a virtual node is Ready. */
+export async function untilNodeReady(run: Run, consumer: Cluster, name: string): Promise<void> {
+  const next = `see its conditions: kubectl describe node ${name}, and those of VirtualNode ${name}`;
+  await run.progress.step(
+    consumer.scope,
+    `wait for node ${name}`,
+    (waiting) =>
+      waitUntil(run, { waiting, next }, async () => {
+        const node = await consumer.client.get(Node, { name }, run.call);
+        if (node === undefined) return { is: "open", seen: "there is no Node of this name yet" };
+        const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
+        return ready?.status === "True"
+          ? { is: "met", value: undefined }
+          : {
+              is: "open",
+              seen: `it is not Ready (${ready?.reason ?? "no condition"}): ${ready?.message ?? ""}`,
+            };
+      }),
+    () => `node ${name} is Ready`,
+  );
+}
