@@ -16,8 +16,9 @@ export interface Sample {
   timestamp: number | undefined;
 }
 
-const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+(-?\d+))?[ \t]*$/;
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+/** Only `\n` ends a line here; Unicode's separators may stand in a label. */
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+(-?\d+))?[ \t]*$/s;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/gs;
 
 /**
  * Reads the Prometheus text format line by line.
@@ -55,7 +56,7 @@ export function parseSample(line: string): Sample | undefined {
   const [, name = "", labels = "", value = "", timestamp] = match;
   const pairs = [...labels.matchAll(LABEL)].map(([, key = "", text = ""]): [string, string] => [
     key,
-    text.replace(/\\(.)/g, (_all, character: string) => (character === "n" ? "\n" : character)),
+    text.replace(/\\(.)/gs, (_all, character: string) => (character === "n" ? "\n" : character)),
   ]);
   return {
     name,

@@ -82,6 +82,11 @@ describe("the Prometheus text format", () => {
     );
   });
 
+  it("knows no end of a line but its own", () => {
+    for (const separator of ["\u2028", "\u2029", "\r", "\u0085"])
+      assert.equal(parseSample(`m{a="x${separator}y"} 1`)?.labels.get("a"), `x${separator}y`);
+  });
+
   it("keeps the samples of a histogram together", () => {
     const text = `# HELP h text\n# TYPE h histogram\nh_bucket{le="+Inf"} 3\nh_sum 7\nh_count 3\n`;
     assert.deepEqual(
