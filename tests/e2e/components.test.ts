@@ -20,6 +20,8 @@ import { identifyProcess } from "../../provider/local-cluster/process-identity";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import {
+  Deployment,
+  type Desired,
   ForeignCluster,
   Namespace,
   NamespaceOffloading,
@@ -27,6 +29,7 @@ import {
   Pod,
   ResourceSlice,
   Secret,
+  Service,
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
@@ -50,6 +53,8 @@ interface Fabric {
   /** A second virtual node from the same slice. */
   secondNode: boolean;
   offloading: boolean;
+  /** What not everybody wants: a virtual kubelet for each node of rome, the metric agent and the proxy of milan. */
+  extras: boolean;
   /** Kubeconfig of milan, as the peering gets it. */
   milanKubeconfig: string;
 }
@@ -103,6 +108,7 @@ describe("components, on the real engine and real clusters", function () {
       memory: "1Gi",
       secondNode: false,
       offloading: true,
+      extras: false,
       milanKubeconfig: milan.kubeconfig,
     };
   });
@@ -130,6 +136,7 @@ describe("components, on the real engine and real clusters", function () {
       clusterId: "rome",
       image: images.runtime.name,
       apiServer: { address: clusters.rome.peerApiServerUrl },
+      virtualKubeletPerNode: fabric.extras,
     });
     const milan = new liqo.Installation("milan", {
       cluster: { kubeconfig: clusters.milan.kubeconfig, provider: providers.milan },
@@ -138,6 +145,8 @@ describe("components, on the real engine and real clusters", function () {
       image: images.runtime.name,
       apiServer: { address: clusters.milan.peerApiServerUrl },
       defaultResourceSliceClassEnabled: fabric.grants,
+      metricAgent: fabric.extras,
+      proxy: fabric.extras,
     });
     if (!fabric.peering) return {};
     const consumer = {
@@ -327,6 +336,72 @@ describe("components, on the real engine and real clusters", function () {
     );
   });
 
+  it("give each virtual node a process of its own, and the provider a metric agent and a proxy", async () => {
+    await (await stackOf({ extras: true })).up();
+    await settled({ extras: true });
+    const shared = await clients.rome.get(Deployment, { name: "liqo-virtual-kubelet", namespace: "liqo" });
+    assert.equal(shared?.spec?.replicas, 0);
+    await until("its process runs", async () => {
+      const own = await clients.rome.get(Deployment, { name: "vk-milan", namespace: "liqo-tenant-milan" });
+      return own?.status?.readyReplicas === 1;
+    });
+    const before = await until("the node is Ready", () => nodeIsReady("rome", "milan"));
+    assert.equal(before, true);
+
+    const web = { name: "web", namespace: "shop" };
+    const webAtMilan = { name: "web", namespace: "shop-rome" };
+    await clients.rome.create(Pod, podOf(web, "exec sleep 3600", { "liqo.io/type": "virtual-node" }));
+    for (const [side, ref] of [
+      ["milan", webAtMilan],
+      ["rome", web],
+    ] as const)
+      await until(
+        `the pod runs, says ${side}`,
+        async () => (await clients[side].get(Pod, ref))?.status?.phase === "Running",
+      );
+    assert.equal((await clients.rome.get(Pod, web))?.spec?.nodeName, "milan");
+
+    const metrics = await until(
+      "the pod's metrics",
+      async () => {
+        const path = "/apis/metrics.liqo.io/v1beta1/scrape/rome/metrics/resource";
+        const { status, body } = await clients.milan.raw({ path });
+        return status === 200 && /pod="web"/.test(body.toString()) && body.toString();
+      },
+      { timeoutMs: 90_000, everyMs: 500 },
+    );
+    assert.match(metrics, /_cpu_usage_seconds_total\{[^}]*pod="web"/);
+
+    const proxy = await clients.milan.get(Service, { name: "liqo-proxy", namespace: "liqo-system" });
+    const request =
+      "CONNECT kubernetes.default.svc:443 HTTP/1.1\\r\\nHost: kubernetes.default.svc\\r\\n\\r\\n";
+    const caller = { name: "caller", namespace: "default" };
+    await clients.milan.create(
+      Pod,
+      podOf(
+        caller,
+        `(printf '${request}'; sleep 2) | nc ${proxy?.spec?.clusterIP ?? ""} 8118 | grep -q ' 200 '`,
+        {},
+      ),
+    );
+    const phase = await until("an answer of the proxy", async () => {
+      const found = (await clients.milan.get(Pod, caller))?.status?.phase;
+      return (found === "Succeeded" || found === "Failed") && found;
+    });
+    assert.equal(phase, "Succeeded");
+    await clients.milan.delete(Pod, caller);
+
+    await clients.rome.delete(Pod, web);
+    await until("the pod is gone on both sides", async () => {
+      const left = await Promise.all([clients.rome.get(Pod, web), clients.milan.get(Pod, webAtMilan)]);
+      return left.every((pod) => pod === undefined);
+    });
+    await (await stackOf({ extras: true, offloading: false, peering: false })).up();
+    assert.equal(await clients.rome.get(Node, { name: "milan" }), undefined);
+    const own = await clients.rome.get(Deployment, { name: "vk-milan", namespace: "liqo-tenant-milan" });
+    assert.equal(own, undefined);
+  });
+
   it("leave nothing behind", async () => {
     await (await stackOf({})).destroy();
     for (const side of ["rome", "milan"] as const) {
@@ -336,6 +411,32 @@ describe("components, on the real engine and real clusters", function () {
       assert.deepEqual(left, [], side);
     }
   });
+
+  function podOf(
+    { name, namespace }: { name: string; namespace: string },
+    script: string,
+    nodeSelector: Record<string, string>,
+  ): Desired<Pod> {
+    return {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace },
+      spec: {
+        nodeSelector,
+        restartPolicy: "Never",
+        terminationGracePeriodSeconds: 1,
+        automountServiceAccountToken: false,
+        containers: [
+          {
+            name: "main",
+            image: images.busybox.name,
+            imagePullPolicy: "Never",
+            command: ["sh", "-c", script],
+          },
+        ],
+      },
+    };
+  }
 
   async function nodeIsReady(side: Side, name: string): Promise<boolean> {
     const node = await clients[side].get(Node, { name });

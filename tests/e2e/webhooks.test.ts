@@ -287,12 +287,49 @@ describe("admission, over the wire", function () {
         await refusal(admin().create(Tenant, tenant("other", "liqo-tenant-turin"))),
         /belongs to cluster "turin"/,
       );
+      const ofTurin: Desired<Tenant> = {
+        ...tenant("rome", "liqo-tenant-turin"),
+        spec: { clusterID: "turin" },
+      };
+      assert.match(
+        await refusal(admin().create(Tenant, ofTurin)),
+        /a Tenant named "rome" already exists in namespace liqo-tenant-rome/,
+      );
+      const edit = (body: object) => admin().patch(Tenant, made.metadata, body, { type: "merge" });
+      assert.match(
+        await refusal(edit({ metadata: { labels: { [key]: "turin" } } })),
+        /is "turin", and spec\.clusterID is "rome"/,
+      );
+      assert.match(await refusal(edit({ spec: { clusterID: "turin" } })), /ClusterID is immutable/);
+      cluster().calls.take();
+      await edit({ metadata: { annotations: { note: "nobody is asked" } } });
+      await edit({ spec: { tenantCondition: "Cordoned" } });
+      assert.deepEqual(cluster().calls.take(), { "/validate/tenants": 1 });
+      // One that lost its label gets it back.
+      assert.equal((await edit({ metadata: { labels: { [key]: null } } })).metadata.labels?.[key], "rome");
     });
 
     it("leaves objects alone that ask for it", async () => {
       const labels = { "liqo.io/webhook-skip": "true" };
       const made = await admin().create(Tenant, tenant("skipped", "probe", labels));
       assert.equal(made.metadata.labels?.[key], undefined);
+      const foreign = await admin().create(ForeignCluster, {
+        apiVersion: "core.liqo.io/v1beta1",
+        kind: "ForeignCluster",
+        metadata: { name: "skipped", labels },
+        spec: { clusterID: "turin" },
+      });
+      assert.equal(foreign.metadata.labels?.[key], undefined);
+      const offloading = namespaceOffloading("probe", {
+        namespaceMappingStrategy: "SelectedName",
+        remoteNamespaceName: "No!",
+      });
+      await admin().create(NamespaceOffloading, {
+        ...offloading,
+        metadata: { ...offloading.metadata, labels },
+      });
+      await admin().delete(NamespaceOffloading, { name: "offloading", namespace: "probe" });
+      assert.deepEqual(cluster().calls.take(), {});
     });
 
     it("keeps names of own slices unique, and copies what the peer may not change", async () => {
