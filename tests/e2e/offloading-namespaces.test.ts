@@ -51,11 +51,14 @@ describe("offloading of namespaces, from rome to milan", function () {
       "the node is being created",
       async () => (await clusters().condition("milan", "Node")) === "Creating",
     );
-    assert.equal(await clusters().condition("milan", "VirtualKubelet"), "Running");
+    await until(
+      "its virtual kubelet runs",
+      async () => (await clusters().condition("milan", "VirtualKubelet")) === "Running",
+    );
     const begin = performance.now();
     await clusters().makeNode("milan", { region: "B" });
     await until("the node runs", async () => (await clusters().condition("milan", "Node")) === "Running");
-    assert.ok(performance.now() - begin < 3_000);
+    assert.ok(performance.now() - begin < 10_000, "by an event, not by looking again");
     const current = await clusters().virtualNode("milan");
     assert.deepEqual(
       current?.status?.conditions?.map(({ type }) => type),
