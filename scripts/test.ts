@@ -99,6 +99,9 @@ async function mocha(name: string, files: string[], deadline: number): Promise<O
       [
         "--exit",
         "--forbid-only",
+        // Tests with drawn values take their time on a loaded machine; those that wait for clusters say how long themselves.
+        "--timeout",
+        "20000",
         "--reporter",
         join(compiled, "scripts", "test-reporter.js"),
         ...files.map((file) => join(compiled, file)),
