@@ -579,6 +579,7 @@ describe("authentication, of rome at milan", function () {
     });
 
     it("end in an orderly way when they are told to", async () => {
+      await Promise.all([rome.untilStarted(), milan.untilStarted()]);
       assert.equal(await rome.kill("SIGTERM"), 0);
       assert.equal(await milan.kill("SIGTERM"), 0);
       await Promise.all([rome.start(), milan.start()]);

@@ -1,7 +1,7 @@
 /** A control plane with the controller manager on it, in this process or one of its own, with the rights of its service account and no others. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { openSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { splitCommandLine, readFlags } from "../../runtime/component/command-line";
 import { startControllers } from "../../runtime/controller-manager/controllers";
@@ -15,6 +15,7 @@ import { installDefinitions } from "./install-definitions";
 import { installRoles } from "./install-roles";
 import { kindOf } from "./kind-of";
 import { type TestContext, testContext } from "./runtime-context";
+import { until } from "./until";
 
 export interface ManagedClusterOptions {
   controlPlane: ControlPlane;
@@ -35,6 +36,8 @@ export class ManagedCluster {
   readonly user: string;
   private context: TestContext | undefined;
   private child: ChildProcess | undefined;
+  /** Length of the log when the process began. */
+  private logBegin = 0;
 
   private constructor(private readonly options: ManagedClusterOptions) {
     process.once("exit", () => this.child?.kill("SIGKILL"));
@@ -93,13 +96,25 @@ export class ManagedCluster {
     const { folder } = this.options.controlPlane;
     const file = join(folder, "controller-manager.kubeconfig");
     await writeFile(file, await this.kubeconfig(), { mode: 0o600 });
-    const log = openSync(join(folder, "liqo-controller-manager.log"), "a");
+    const log = openSync(this.logFile, "a");
+    this.logBegin = (await stat(this.logFile)).size;
     const servers = ["--metrics-address=", "--health-probe-address="];
     this.child = spawn(
       process.execPath,
       [require.resolve("../../runtime/main"), ...this.words([`--kubeconfig=${file}`, ...servers])],
       { stdio: ["ignore", log, log] },
     );
+  }
+
+  /** Returns when the process of the controllers has started them: before, a signal meets no handler. */
+  async untilStarted(): Promise<void> {
+    await until(`the controllers of ${this.clusterId} have started`, async () =>
+      (await readFile(this.logFile)).subarray(this.logBegin).includes('"message":"started"'),
+    );
+  }
+
+  private get logFile(): string {
+    return join(this.options.controlPlane.folder, "liqo-controller-manager.log");
   }
 
   /** Ends the process of the controllers, at once or as Kubernetes does it; returns its exit status. */
