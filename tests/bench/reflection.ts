@@ -4,6 +4,7 @@
  * How long an object of the consumer takes to be at the provider: ConfigMaps made within two seconds, then a change of each; then Services with
  * an EndpointSlice each, made as fast as the API server takes them.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { ShadowEndpointSlice } from "../../runtime/api/offloading";
@@ -138,8 +139,4 @@ class Arrivals {
         `all there ${((last - first) / 1000).toFixed(2)} s after the first\n`,
     );
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

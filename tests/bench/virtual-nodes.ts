@@ -3,6 +3,7 @@
  *
  * Many virtual nodes of one provider in one process: memory and CPU at rest, and requests of our processes.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { VirtualNode } from "../../runtime/api/offloading";
@@ -83,10 +84,6 @@ async function observe({ consumer, consumerRuntime }: PeeredPair, seconds: numbe
   );
   for (const [what, requests] of countRequests(ours))
     print(`  ${(requests / seconds).toFixed(2)} a second  ${what}`);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function print(line: string): void {
