@@ -20,7 +20,8 @@ import { createRegistry, InformerSet, KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { eventAbout } from "../support/events";
 import { handshake } from "../support/handshake";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { versions } from "../support/versions";
@@ -55,18 +56,7 @@ describe("authentication, of rome at milan", function () {
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(), milan.start()]);
     steps = new PeeringSteps(rome, milan, sides, "pool");
     await steps.namespaces();

@@ -24,7 +24,8 @@ import {
 import { KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { eventAbout, eventWith } from "../support/events";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -58,18 +59,7 @@ describe("rotation of the keys of a consumer", function () {
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(["--foreign-cluster-ping-interval=500ms"]), milan.start()]);
     steps = new PeeringSteps(rome, milan, sides, "pool");
     await steps.namespaces();

@@ -30,7 +30,8 @@ import { KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { ConnectProxy } from "../../runtime/proxy/connect-proxy";
 import { eventAbout, eventWith } from "../support/events";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -60,18 +61,7 @@ describe("a peering between rome and milan", function () {
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(), milan.start()]);
     steps = new PeeringSteps(rome, milan, sides, "pool");
     await steps.namespaces();

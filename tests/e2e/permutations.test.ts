@@ -15,7 +15,8 @@ import {
 } from "../../runtime/api";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { eventWith } from "../support/events";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { spread } from "../support/statistics";
 import { until } from "../support/until";
@@ -57,18 +58,7 @@ describe("the declarative peering", function () {
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(), milan.start()]);
     kubeconfig = await controlPlane("milan").kubeconfigFor({ name: user });
     steps = new PeeringSteps(rome, milan, sides, "pool");

@@ -3,7 +3,8 @@ import { DataKey, ForeignCluster, ResourceSlice, Secret, VirtualNode } from "../
 import { parseCertificate, parseKubeconfig } from "../../runtime/identity";
 import { KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -27,18 +28,7 @@ describe("renewal of certificates that are good for three minutes", function () 
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/16", signingDuration: "3m" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(["--foreign-cluster-ping-interval=1s"]), milan.start()]);
   });
 

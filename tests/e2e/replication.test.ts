@@ -14,7 +14,8 @@ import {
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { isForbidden, KubeClient } from "../../runtime/kube";
 import { eventAbout } from "../support/events";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { TcpProxy } from "../support/tcp-proxy";
 import { until } from "../support/until";
@@ -52,18 +53,7 @@ describe("replication, from rome to milan", function () {
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane);
     const port = Number(new URL(controlPlane("milan").url).port);
     proxy = await TcpProxy.start({ host: "127.0.0.1", port });
     turinProxy = await TcpProxy.start({ host: "127.0.0.1", port });

@@ -9,7 +9,8 @@ import {
   VirtualNode,
 } from "../../runtime/api";
 import type { PeeringSides } from "../../runtime/plan/peering";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -38,18 +39,7 @@ describe("the removal of a peering of rome at milan", function () {
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/20" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(), milan.start()]);
     steps = new PeeringSteps(rome, milan, sides, "pool");
     await steps.namespaces();
