@@ -10,6 +10,8 @@ import {
   signedNonceSecret,
   tenant,
 } from "../runtime/plan/peering";
+import { authenticationPeeringShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
@@ -40,6 +42,7 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
   public readonly providerTenantNamespace: pulumi.Output<string>;
 
   constructor(name: string, args: AuthenticationPeeringArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(authenticationPeeringShape, `AuthenticationPeering "${name}"`, args);
     super(
       "pulumi-liqo:index:AuthenticationPeering",
       name,

@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { parseArguments } from "../runtime/plan/arguments";
 import { fleetTopologySchema } from "../runtime/plan/fleet";
+import { fleetShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, clusterProvider, inState } from "./cluster";
 import { type ApiServerArgs, Installation, type NetworkingArgs } from "./installation";
 import { Peering, type PeeringNetworkArgs } from "./peering";
@@ -55,11 +56,12 @@ export class Fleet extends pulumi.ComponentResource {
   public readonly nodeNames: pulumi.Output<Record<string, string>>;
 
   constructor(name: string, args: FleetArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(fleetShape, `Fleet "${name}"`, args);
     const clusters = Object.fromEntries(
       Object.entries(args.clusters).map(([id, cluster]) => [id, inState(cluster)]),
     );
     super("pulumi-liqo:index:Fleet", name, { ...args, clusters }, opts);
-    const { peerings } = parseArguments(fleetTopologySchema, `Fleet "${name}"`, {
+    const { peerings } = checkedArguments(fleetTopologySchema, `Fleet "${name}"`, {
       clusters: Object.keys(args.clusters),
       peerings: Object.fromEntries(
         Object.entries(args.peerings ?? {}).map(([peering, { consumer, provider, networking }]) => [

@@ -6,7 +6,6 @@ import { RemovalGuard } from "../provider/removal-guard/resource";
 import type { Network } from "../runtime/api/ipam";
 import type { Deployment } from "../runtime/api/kubernetes";
 import type { WgGatewayClientTemplate, WgGatewayServerTemplate } from "../runtime/api/networking";
-import { parseArguments } from "../runtime/plan/arguments";
 import { metricAgentManifests, proxyManifests } from "../runtime/plan/auxiliary";
 import { DeploymentName, deployments } from "../runtime/plan/deployments";
 import { definitionsDigest } from "../runtime/plan/definitions";
@@ -27,6 +26,8 @@ import { fabricDaemonSet } from "../runtime/plan/networking/fabric";
 import { clientTemplate, serverTemplate } from "../runtime/plan/networking/gateway-templates";
 import { installationNetworks, type InstallationNetworks } from "../runtime/plan/networking/networks";
 import { awsAuthManifests, virtualKubeletPerNodeManifests } from "../runtime/plan/roles";
+import { installationShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { type ClusterAccess, connected, inState } from "./cluster";
 import { KubernetesObject, type KubernetesObjectArgs, planned } from "./kubernetes-object";
 import { after, timeouts, withWait } from "./waiting";
@@ -205,6 +206,7 @@ export class Installation extends pulumi.ComponentResource {
   public readonly namespace: pulumi.Output<string>;
 
   constructor(name: string, args: InstallationArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(installationShape, `Installation "${name}"`, args);
     super("pulumi-liqo:index:Installation", name, { ...args, cluster: inState(args.cluster) }, opts);
 
     const {
@@ -219,7 +221,7 @@ export class Installation extends pulumi.ComponentResource {
       ...given
     } = args;
     const subject = `Installation "${name}"`;
-    const structure = parseArguments(installationStructureSchema, subject, {
+    const structure = checkedArguments(installationStructureSchema, subject, {
       namespace,
       createNamespace,
       proxy,
@@ -228,7 +230,7 @@ export class Installation extends pulumi.ComponentResource {
     });
     const data = pulumi
       .output(given)
-      .apply((value) => parseArguments(installationDataSchema, subject, value));
+      .apply((value) => checkedArguments(installationDataSchema, subject, value));
     const clusterId = clusterIdOf(name, givenId, this);
     const { provider, kubeconfig } = connected(name, { ...cluster, clusterId }, this);
 
@@ -416,7 +418,7 @@ function clusterIdOf(
   const clusterId = given ?? new random.RandomPet(`${name}-cluster-id`, { length: 2 }, { parent }).id;
   return pulumi
     .output(clusterId)
-    .apply((value) => parseArguments(clusterIdSchema, `clusterId of Installation "${name}"`, value));
+    .apply((value) => checkedArguments(clusterIdSchema, `clusterId of Installation "${name}"`, value));
 }
 
 /** The Deployment of a part with one. */

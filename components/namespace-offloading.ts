@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { parseArguments } from "../runtime/plan/arguments";
 import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/offloading";
+import { namespaceOffloadingShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { after, timeouts, withWait } from "./waiting";
@@ -57,6 +58,7 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
   public readonly namespace: pulumi.Output<string>;
 
   constructor(name: string, args: NamespaceOffloadingArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(namespaceOffloadingShape, `NamespaceOffloading "${name}"`, args);
     super("pulumi-liqo:index:NamespaceOffloading", name, { ...args, cluster: inState(args.cluster) }, opts);
 
     const { cluster, timeoutSeconds = 120, ...settings } = args;
@@ -65,7 +67,7 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
       .output(settings)
       .apply((value) =>
         namespaceOffloading(
-          parseArguments(namespaceOffloadingSchema, `NamespaceOffloading "${name}"`, value),
+          checkedArguments(namespaceOffloadingSchema, `NamespaceOffloading "${name}"`, value),
         ),
       );
     const offloading = new OffloadingObject(

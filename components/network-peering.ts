@@ -4,7 +4,6 @@ import { ClusterNetworks } from "../provider/cluster-networks/resource";
 import { GatewayRead } from "../provider/gateway-read/resource";
 import { NetworkConnection } from "../provider/network-connection/resource";
 import { Name } from "../runtime/api/keys";
-import { parseArguments } from "../runtime/plan/arguments";
 import type { Manifest } from "../runtime/plan/manifest";
 import {
   configuration,
@@ -16,6 +15,8 @@ import {
   networkStructureSchema,
   publicKey,
 } from "../runtime/plan/networking/peering";
+import { networkPeeringShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
@@ -82,6 +83,7 @@ export class NetworkPeering extends pulumi.ComponentResource {
   public readonly providerTenantNamespace: pulumi.Output<string>;
 
   constructor(name: string, args: NetworkPeeringArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(networkPeeringShape, `NetworkPeering "${name}"`, args);
     super(
       "pulumi-liqo:index:NetworkPeering",
       name,
@@ -90,10 +92,10 @@ export class NetworkPeering extends pulumi.ComponentResource {
     );
     const { createTenantNamespaces = true, timeoutSeconds = 120 } = args;
     const subject = `NetworkPeering "${name}"`;
-    const { server } = parseArguments(networkStructureSchema, subject, { server: args.server });
+    const { server } = checkedArguments(networkStructureSchema, subject, { server: args.server });
     const link = pulumi
       .output(args.link ?? {})
-      .apply((value) => parseArguments(networkLinkSchema, subject, value));
+      .apply((value) => checkedArguments(networkLinkSchema, subject, value));
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
     const sides = sidesOf(subject, args);

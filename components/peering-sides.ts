@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { parseArguments } from "../runtime/plan/arguments";
 import { type PeeringSides, peeringSidesSchema, tenantNamespace } from "../runtime/plan/peering";
+import { checkedArguments } from "./checked-arguments";
 import type { ClusterArgs } from "./cluster";
 import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 
@@ -22,7 +22,7 @@ export function sidesOf(
   });
   return pulumi
     .output({ consumer: plain(consumer), provider: plain(provider) })
-    .apply((value) => parseArguments(peeringSidesSchema, subject, value));
+    .apply((value) => checkedArguments(peeringSidesSchema, subject, value));
 }
 
 /** The namespace of each end for the other. */

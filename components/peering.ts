@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 
+import { peeringShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { AuthenticationPeering } from "./authentication-peering";
 import { connected, inState } from "./cluster";
 import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
@@ -57,6 +59,7 @@ export class Peering extends pulumi.ComponentResource {
   public readonly providerTenantNamespace: pulumi.Output<string>;
 
   constructor(name: string, args: PeeringArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(peeringShape, `Peering "${name}"`, args);
     super(
       "pulumi-liqo:index:Peering",
       name,

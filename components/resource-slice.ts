@@ -2,9 +2,10 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { WaitFor } from "../provider/wait-for/resource";
 import { sliceIdentityName, tenantNamespaceName } from "../runtime/api/keys";
-import { parseArguments } from "../runtime/plan/arguments";
 import { sliceRequestSchema } from "../runtime/plan/offloading";
 import { resourceSlice } from "../runtime/plan/peering";
+import { resourceSliceShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf } from "./peering-sides";
@@ -47,6 +48,7 @@ export class ResourceSlice extends pulumi.ComponentResource {
   public readonly kubeconfigSecretName: pulumi.Output<string>;
 
   constructor(name: string, args: ResourceSliceArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(resourceSliceShape, `ResourceSlice "${name}"`, args);
     super("pulumi-liqo:index:ResourceSlice", name, { ...args, consumer: inState(args.consumer) }, opts);
     const { createVirtualNode = true, timeoutSeconds = 120 } = args;
     const consumer = connected(`${name}-consumer`, args.consumer, this);
@@ -60,7 +62,7 @@ export class ResourceSlice extends pulumi.ComponentResource {
         resources: args.resources,
       })
       .apply((given) =>
-        parseArguments(sliceRequestSchema, `ResourceSlice "${name}"`, {
+        checkedArguments(sliceRequestSchema, `ResourceSlice "${name}"`, {
           ...given,
           tenantNamespace: given.tenantNamespace ?? tenantNamespaceName(given.providerClusterId),
           sliceName: given.sliceName ?? given.providerClusterId,

@@ -1,8 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 
 import { tenantNamespaceName } from "../runtime/api/keys";
-import { parseArguments } from "../runtime/plan/arguments";
 import { virtualNode, virtualNodeSchema } from "../runtime/plan/offloading";
+import { virtualNodeShape } from "./argument-shapes";
+import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { readyNode } from "./ready-node";
@@ -67,6 +68,7 @@ export class VirtualNode extends pulumi.ComponentResource {
   public readonly nodeName: pulumi.Output<string>;
 
   constructor(name: string, args: VirtualNodeArgs, opts?: pulumi.ComponentResourceOptions) {
+    checkedArguments(virtualNodeShape, `VirtualNode "${name}"`, args);
     super("pulumi-liqo:index:VirtualNode", name, { ...args, consumer: inState(args.consumer) }, opts);
     const { consumer: cluster, timeoutSeconds = 120, ...settings } = args;
     const consumer = connected(`${name}-consumer`, cluster, this);
@@ -74,7 +76,7 @@ export class VirtualNode extends pulumi.ComponentResource {
     const plan = pulumi
       .output(settings)
       .apply((given) =>
-        parseArguments(virtualNodeSchema, `VirtualNode "${name}"`, {
+        checkedArguments(virtualNodeSchema, `VirtualNode "${name}"`, {
           ...given,
           tenantNamespace: given.tenantNamespace ?? tenantNamespaceName(given.providerClusterId),
         }),

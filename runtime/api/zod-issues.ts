@@ -9,7 +9,8 @@ export function sentencesOf(error: z.ZodError, value: unknown): string[] {
     const found = valueAt(value, issue.path);
     const fault = faultOf(issue, found == null);
     // A rule on a whole object speaks of its fields, so the object itself says nothing more.
-    const whole = found == null || (issue.code === "custom" && typeof found === "object");
+    const ofFields = issue.code === "custom" || issue.code === "unrecognized_keys";
+    const whole = found == null || (ofFields && typeof found === "object");
     const sentence = whole ? fault : `${describe(found)} ${fault}`;
     return path === "" ? sentence : `${path}: ${sentence}`;
   });

@@ -52,6 +52,25 @@ describe("pulumi up on a folder with a TypeScript program", function () {
     assert.match((await changed.up()).stdout, /false peering rome/);
   });
 
+  it("says what is wrong with a component's arguments, and where", async () => {
+    const faulty = `
+import { NamespaceOffloading } from "pulumi-liqo";
+const cluster = { kubeconfig: "open sesame", clusterId: "rome" };
+const strategy: string = "Everywhere";
+new NamespaceOffloading("shop", { cluster, namespace: "shop", podOffloadingStrategy: strategy });
+`;
+    const stack = await project.folderStack("dev", { "index.ts": faulty });
+    await assert.rejects(stack.preview(), (error: Error) => {
+      const said = error.message.slice(error.message.indexOf("Diagnostics:"));
+      assert.match(
+        said,
+        /error: NamespaceOffloading "shop": podOffloadingStrategy: "Everywhere" is not one of/,
+      );
+      assert.doesNotMatch(said, /serializing|unhandled|ZodError|at .*\.ts:\d|sesame/);
+      return true;
+    });
+  });
+
   it("says once what the program throws", async () => {
     const failing = `${program}\nthrow new pulumi.RunError("no such cluster: turin");\n`;
     const stack = await project.folderStack("dev", { "index.ts": failing });
