@@ -146,6 +146,7 @@ export function foreignClusterOptions(flags: ControllerManagerFlags): ForeignClu
     networkingEnabled: flags.networkingEnabled,
     authenticationEnabled: flags.authenticationEnabled,
     offloadingEnabled: flags.offloadingEnabled,
+    virtualKubeletPerNode: flags.virtualKubeletPerNode,
     pingIntervalMs: flags.foreignClusterPingInterval,
     pingTimeoutMs: flags.foreignClusterPingTimeout,
     workers: flags.foreignClusterWorkers,

@@ -48,8 +48,9 @@ export class PeerCaches {
   readonly offloading?: {
     virtualNodes: Informer<VirtualNode>;
     nodes: Informer<Node>;
-    /** Of the process that hosts all virtual nodes. */
-    virtualKubelet: Informer<Deployment>;
+    /** Of the process that hosts all virtual nodes or, where each has its own, of those. */
+    virtualKubelets: Informer<Deployment>;
+    perNode: boolean;
   };
 
   constructor(informers: InformerSet, options: ForeignClusterOptions) {
@@ -86,11 +87,18 @@ export class PeerCaches {
             project: conditionsOnly,
           }),
         ),
-        virtualKubelet: informers.informer(Deployment, {
-          namespace: options.liqoNamespace,
-          fieldSelector: `metadata.name=${DeploymentName.virtualKubelet}`,
+        virtualKubelets: informers.informer(Deployment, {
+          ...(options.virtualKubeletPerNode
+            ? {
+                labelSelector: `${Label.offloadingComponent}=${LabelValue.virtualKubelet},${Label.virtualNode}`,
+              }
+            : {
+                namespace: options.liqoNamespace,
+                fieldSelector: `metadata.name=${DeploymentName.virtualKubelet}`,
+              }),
           project: readinessOnly,
         }),
+        perNode: options.virtualKubeletPerNode,
       };
     }
   }
@@ -140,7 +148,9 @@ export class PeerCaches {
         : [
             of(offloading.virtualNodes),
             of(offloading.nodes),
-            watches(offloading.virtualKubelet, { keys: ofAll(offloading.virtualNodes) }),
+            watches(offloading.virtualKubelets, {
+              keys: offloading.perNode ? peersOf : ofAll(offloading.virtualNodes),
+            }),
           ]),
     ];
   }

@@ -1,4 +1,4 @@
-import { Annotation, DataKey, type Deployment, gatewayObjectName, type VirtualNode } from "../api";
+import { Annotation, DataKey, gatewayObjectName, type VirtualNode, virtualKubeletName } from "../api";
 import { KubeconfigError, parseKubeconfig } from "../identity";
 import type { AuthenticationFacts } from "./authentication-module";
 import type { PeerCaches } from "./caches";
@@ -94,12 +94,11 @@ function serverOf(kubeconfig: string | undefined): string | undefined {
 function offloadingFacts(caches: PeerCaches, clusterId: string): VirtualNodeFacts[] | undefined {
   const { offloading } = caches;
   if (offloading === undefined) return undefined;
-  const [virtualKubelet] = offloading.virtualKubelet.list();
   return caches.ofPeer(offloading.virtualNodes, clusterId).map((virtualNode) => {
     const { name } = virtualNode.metadata;
     return {
       name,
-      hosted: isHosted(virtualNode, virtualKubelet),
+      hosted: isHosted(virtualNode, offloading),
       createNode: virtualNode.spec.createNode !== false,
       nodeReady:
         offloading.nodes
@@ -110,11 +109,17 @@ function offloadingFacts(caches: PeerCaches, clusterId: string): VirtualNodeFact
 }
 
 /**
- * Whether the process that hosts a virtual node is ready: at least one replica of the Deployment that hosts all of them, since any of its
- * replicas takes over what another leaves. Where that process runs outside of the cluster, the VirtualNode's own condition counts.
+ * Whether the process that hosts a virtual node is ready: at least one replica of its own Deployment, or of the one that hosts all of them, since
+ * any replica takes over what another leaves. Where all are hosted by a process outside of the cluster, the VirtualNode's own condition counts.
  */
-export function isHosted(virtualNode: VirtualNode, virtualKubelet: Deployment | undefined): boolean {
-  const shared = virtualKubelet !== undefined && virtualKubelet.spec?.replicas !== 0;
-  if (shared) return (virtualKubelet.status?.readyReplicas ?? 0) > 0;
-  return virtualNode.status?.conditions?.find(({ type }) => type === "VirtualKubelet")?.status === "Running";
+function isHosted(
+  { metadata, status }: VirtualNode,
+  { virtualKubelets, perNode }: NonNullable<PeerCaches["offloading"]>,
+): boolean {
+  const deployment = perNode
+    ? virtualKubelets.get(virtualKubeletName(metadata.name), metadata.namespace)
+    : virtualKubelets.list()[0];
+  if (deployment === undefined && !perNode)
+    return status?.conditions?.find(({ type }) => type === "VirtualKubelet")?.status === "Running";
+  return (deployment?.status?.readyReplicas ?? 0) > 0;
 }

@@ -5,6 +5,8 @@ export interface ForeignClusterOptions {
   networkingEnabled: boolean;
   authenticationEnabled: boolean;
   offloadingEnabled: boolean;
+  /** Whether each virtual node has a process of its own. */
+  virtualKubeletPerNode: boolean;
   /** Between two checks of a peer's API server, in milliseconds; 0 switches the checks off. */
   pingIntervalMs: number;
   /** For one check, in milliseconds. */

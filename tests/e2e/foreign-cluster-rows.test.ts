@@ -14,6 +14,7 @@ import {
   VirtualNode,
 } from "../../runtime/api";
 import type { PeeringSides } from "../../runtime/plan/peering";
+import { virtualKubeletPerNodeManifests } from "../../runtime/plan/roles";
 import { ManagedCluster } from "../support/managed-cluster";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
@@ -183,6 +184,51 @@ describe("the ForeignCluster of a peer, by what is ready", function () {
     await node("spare", "False");
     await says("offloading", "OffloadingNodeStatus", "Ready/NodesReady");
     assert.equal((await status())?.role, "Provider");
+  });
+
+  it("virtual nodes with a virtual kubelet each: as those are, of which one may lag", async () => {
+    for (const manifest of virtualKubeletPerNodeManifests("liqo")) await make(manifest);
+    await make({
+      apiVersion: "offloading.liqo.io/v1beta1",
+      kind: "VkOptionsTemplate",
+      metadata: { name: "virtual-kubelet-default", namespace: "liqo" },
+      spec: {
+        createNode: true,
+        disableNetworkCheck: false,
+        containerImage: "runtime:1",
+        metricsEnabled: false,
+        replicas: 2,
+      },
+    });
+    // As an installation has it then.
+    await rome.admin.patch(
+      Deployment,
+      { name: "liqo-virtual-kubelet", namespace: "liqo" },
+      { spec: { replicas: 0 } },
+      { type: "merge" },
+    );
+    await rome.stop();
+    await rome.start(["--foreign-cluster-ping-interval=0", "--virtual-kubelet-per-node"]);
+    for (const name of ["vk-pool", "vk-spare"])
+      await until(`Deployment ${name}`, () => rome.admin.get(Deployment, { name, namespace: "to-milan" }));
+    for (const [pool, spare, expected] of [
+      [0, 0, "NotReady/VirtualNodesNotReady"],
+      [2, 0, "SomeNotReady/VirtualNodesSomeNotReady"],
+      [2, 1, "Ready/VirtualNodesReady"],
+      [0, 2, "SomeNotReady/VirtualNodesSomeNotReady"],
+    ] as const) {
+      await setReady("vk-pool", "to-milan", pool, 2 - pool);
+      await setReady("vk-spare", "to-milan", spare, 2 - spare);
+      await says("offloading", "OffloadingVirtualNodeStatus", expected);
+    }
+    // One whose virtual kubelet somebody deletes is not ready before the new one is.
+    await rome.admin.delete(Deployment, { name: "vk-spare", namespace: "to-milan" });
+    await says("offloading", "OffloadingVirtualNodeStatus", "NotReady/VirtualNodesNotReady");
+    await until("it is made again", () =>
+      rome.admin.get(Deployment, { name: "vk-spare", namespace: "to-milan" }),
+    );
+    await setReady("vk-spare", "to-milan", 2, 0);
+    await says("offloading", "OffloadingVirtualNodeStatus", "SomeNotReady/VirtualNodesSomeNotReady");
   });
 
   it("an API server that is not checked counts as one that answers, and holds nothing", async () => {
