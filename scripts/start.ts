@@ -1,11 +1,10 @@
 /** `npm start`: everything up to a running application at the peer, then what came of it. */
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname } from "node:path";
 
 import { z } from "zod";
 
 import { preparePulumi } from "../provider/engine/engine";
-import { stateFolder } from "../provider/local-cluster/folders";
 import { kindUsable } from "../provider/local-cluster/kind/kind-backend";
 import { localImages } from "../provider/local-cluster/local-images";
 import { resumeClusters } from "../provider/local-cluster/local-clusters";
@@ -13,6 +12,7 @@ import { ensureTools } from "../provider/local-cluster/toolchain";
 import { KubeClient } from "../runtime/kube";
 import { announcement, errorText } from "./quick-start/announcements";
 import { PartsClock } from "./quick-start/parts";
+import { logFile } from "./quick-start/log-file";
 import { missingPrerequisites, NEEDS } from "./quick-start/prerequisites";
 import { describeResult } from "./quick-start/result";
 import { quickStartStack, up } from "./quick-start/stack";
@@ -59,7 +59,7 @@ async function start(signal: AbortSignal): Promise<void> {
 
   say("pulumi up of examples/quick-start");
   const clock = new PartsClock();
-  const log = logFile();
+  const log = newLog();
   const errors: string[] = [];
   const stack = await quickStartStack(engine);
   const outputs = await part("pulumi up", () =>
@@ -117,10 +117,9 @@ const NEXT = `Try next:
   npm run dev                                                   (rebuilds the runtime and restarts it on each change)
   npm stop                                                      (removes all of it)`;
 
-function logFile(): string {
-  const folder = join(stateFolder(), "logs");
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, "quick-start.log");
+function newLog(): string {
+  const file = logFile();
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, "");
   return file;
 }

@@ -1,6 +1,10 @@
 /** `npm stop`: removes the clusters of this checkout and the quick start's stack, whatever state they are in. */
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+
 import { preparePulumi } from "../provider/engine/engine";
 import { downAllClusters } from "../provider/local-cluster/local-clusters";
+import { logFile } from "./quick-start/log-file";
 import { endWork, forgetStack, stackWasMade } from "./quick-start/stack";
 
 async function stop(): Promise<void> {
@@ -11,6 +15,7 @@ async function stop(): Promise<void> {
   const removed = await downAllClusters({ progress });
   console.log(removed.length === 0 ? "no clusters were there" : `removed the clusters ${removed.join(", ")}`);
   if (engine !== undefined) await forgetStack(engine);
+  rmSync(dirname(logFile()), { recursive: true, force: true });
 }
 
 stop().catch((error: unknown) => {

@@ -13,9 +13,17 @@ export function lockHolders(backendUrl: string | undefined, project: string, sta
   if (backendUrl?.startsWith("file:") !== true) return [];
   const folder = join(fileURLToPath(backendUrl), ".pulumi", "locks", "organization", project, stack);
   return files(folder).flatMap((file) => {
-    const lock = lockSchema.safeParse(JSON.parse(readFileSync(join(folder, file), "utf8")));
-    return lock.success && lock.data.hostname === hostname() ? [lock.data.pid] : [];
+    const lock = lockIn(join(folder, file));
+    return lock?.hostname === hostname() ? [lock.pid] : [];
   });
+}
+
+function lockIn(file: string): z.output<typeof lockSchema> | undefined {
+  try {
+    return lockSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined; // gone, half written, or another tool's
+  }
 }
 
 function files(folder: string): string[] {

@@ -7,6 +7,7 @@ import { workspaceOptions } from "../../provider/engine/automation";
 import type { PulumiEngine } from "../../provider/engine/engine";
 import { packageRoot } from "../../runtime/api/package-root";
 import { clearStaleLock, endHolders, lockHolders } from "./stack-lock";
+import { removeTraces } from "./stack-traces";
 
 /** Folder of the quick start's Pulumi project. */
 export const projectFolder = join(packageRoot(), "examples", "quick-start");
@@ -29,9 +30,11 @@ export async function quickStartStack(engine: PulumiEngine): Promise<Stack> {
 export async function forgetStack(engine: PulumiEngine): Promise<void> {
   const project = await workspace(engine);
   const known = await project.listStacks();
-  if (!known.some(({ name }) => name === STACK_NAME)) return;
-  await clearStaleLock(await Stack.select(STACK_NAME, project), holdersOf(engine));
-  await project.removeStack(STACK_NAME, { force: true });
+  if (known.some(({ name }) => name === STACK_NAME)) {
+    await clearStaleLock(await Stack.select(STACK_NAME, project), holdersOf(engine));
+    await project.removeStack(STACK_NAME, { force: true });
+  }
+  removeTraces(engine.environment["PULUMI_BACKEND_URL"], PROJECT, STACK_NAME);
 }
 
 /** Whether there is a stack at all; the CLI keeps its settings in the project's folder as long as there is. */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -6,6 +6,7 @@ import { z } from "zod";
 import { clusterSpec } from "../cluster-spec";
 import { isRunning } from "../process-identity";
 import type { ClusterLayout, Layout } from "./layout";
+import { readStateFile, writeStateFile } from "./state-file";
 
 const identity = z.object({ pid: z.number(), startTime: z.string(), boot: z.string() });
 
@@ -20,21 +21,16 @@ const nativeClusterState = z.object({
 /** What is remembered of a native cluster from its first start to its removal. */
 export type NativeClusterState = z.output<typeof nativeClusterState>;
 
-export async function readClusterState(layout: ClusterLayout): Promise<NativeClusterState | undefined> {
-  const text = await readFile(layout.stateFile, "utf8").catch(() => undefined);
-  if (text === undefined) return undefined;
-  const parsed = nativeClusterState.safeParse(JSON.parse(text));
-  if (parsed.success) return parsed.data;
-  throw new Error(
-    `${layout.stateFile} is not readable by this version (${z.prettifyError(parsed.error)}); remove the cluster with "npm run clusters -- down ${layout.name}"`,
+export function readClusterState(layout: ClusterLayout): Promise<NativeClusterState | undefined> {
+  return readStateFile(
+    layout.stateFile,
+    nativeClusterState,
+    `remove the cluster with "npm run clusters -- down ${layout.name}"`,
   );
 }
 
 export async function writeClusterState(layout: ClusterLayout, state: NativeClusterState): Promise<void> {
-  await mkdir(layout.folder, { recursive: true, mode: 0o700 });
-  const draft = `${layout.stateFile}.draft`;
-  await writeFile(draft, JSON.stringify(state, undefined, 2), { mode: 0o600 });
-  await rename(draft, layout.stateFile);
+  await writeStateFile(layout.stateFile, state);
 }
 
 /** Names of the clusters that this checkout has folders of, running or not. */

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -12,6 +12,7 @@ import { makeProcessGroup, removeGroup } from "./control-groups";
 import { hostRoutes, linkExists, type HostRoute } from "./host-network";
 import type { Layout } from "./layout";
 import { announceScript, runInNamespaces, startInNamespaces } from "./namespace-process";
+import { readStateFile, writeStateFile } from "./state-file";
 
 /**
  * The network that joins the nodes of one checkout's clusters with each other and with the host: a bridge in a network namespace of
@@ -166,7 +167,7 @@ exec sleep infinity
     });
     await runInNamespaces(holder, ["--net"], ["ip", "link", "set", "host", "master", bridge, "up"]);
     const state: z.input<typeof fabricState> = { range: formatRange(range), holder };
-    await writeFile(layout.fabricFile, JSON.stringify(state), { mode: 0o600 });
+    await writeStateFile(layout.fabricFile, state);
     return fabric;
   } catch (error) {
     await removeNamespace(layout);
@@ -203,7 +204,10 @@ function fabricOf(range: string, holder: ProcessIdentity): Fabric {
   return { holder, range: parsed, hostAddress: addressAt(parsed, 1) };
 }
 
-async function readState(layout: Layout): Promise<z.output<typeof fabricState> | undefined> {
-  const text = await readFile(layout.fabricFile, "utf8").catch(() => undefined);
-  return text === undefined ? undefined : fabricState.parse(JSON.parse(text));
+function readState(layout: Layout): Promise<z.output<typeof fabricState> | undefined> {
+  return readStateFile(
+    layout.fabricFile,
+    fabricState,
+    'remove the clusters with "npm run clusters -- down --all" and make them again',
+  );
 }

@@ -159,7 +159,8 @@ function networkFaults(settings: z.output<typeof fields>): Fault[] {
       if (reason === undefined) return [];
       return [{ path, message: `${faultOf(reason, `${formatCidr(cidr)} `)}; choose a private range` }];
     }),
-    ...own.filter(({ cidr }) => cidr.length > MAX_OWN_LENGTH).map(tooSmall),
+    ...[services].filter(({ cidr }) => cidr.length > MAX_SERVICE_LENGTH).map(tooSmall(MAX_SERVICE_LENGTH)),
+    ...own.filter(({ cidr }) => cidr.length > MAX_OWN_LENGTH).map(tooSmall(MAX_OWN_LENGTH)),
     ...overlapFaults(pods),
     ...overlapsWith(services, pods),
     // The cluster's own two networks are chosen by us: they never stand in the way of what is there.
@@ -171,11 +172,14 @@ function networkFaults(settings: z.output<typeof fields>): Fault[] {
 
 /** Sixty-two addresses, for nodes and gateways, or for what peers reach. */
 const MAX_OWN_LENGTH = 26;
+/** Eight addresses, the fewest that API servers take. */
+const MAX_SERVICE_LENGTH = 29;
 
-function tooSmall({ path, cidr }: Named): Fault {
-  return {
-    path,
-    message: `has ${2 ** (32 - cidr.length)} addresses only; give it a prefix of /26 or shorter`,
+function tooSmall(longest: number): (network: Named) => Fault {
+  return ({ path, cidr }) => {
+    const count = 2 ** (32 - cidr.length);
+    const addresses = count === 1 ? "1 address" : `${count} addresses`;
+    return { path, message: `has ${addresses} only; give it a prefix of /${longest} or shorter` };
   };
 }
 

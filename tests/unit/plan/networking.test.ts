@@ -230,6 +230,11 @@ describe("settings of the networking", () => {
       { externalCidr: "100.64.0.0/16" },
       /externalCidr: "100\.64\.0\.0\/16" lies in none of the pools/,
     ],
+    [
+      "a single address for services",
+      { serviceCidr: "10.162.64.7/32" },
+      /serviceCidr: .* has 1 address only; .* \/29/,
+    ],
     ["an external network too small", { externalCidr: "10.70.0.0/28" }, /has 16 addresses only/],
     [
       "an internal network in reserved space",
