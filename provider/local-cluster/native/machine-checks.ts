@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 
 import type { ClusterSpec } from "../cluster-spec";
 import { findExecutable } from "../find-executable";
@@ -22,6 +22,8 @@ export interface MachineFacts {
   routes: readonly HostRoute[];
   /** This checkout's own network, if it has one. */
   fabric: Ipv4Range | undefined;
+  /** How many more inotify instances this user may have. */
+  freeInotifyInstances: number;
   /** Control group controllers that are mounted. */
   controllers: readonly string[];
   /** Whether tunnels can be made, in user space too. */
@@ -34,6 +36,10 @@ const TUNNEL_DEVICE = "/dev/net/tun";
 const memoryMbPerCluster = 700;
 const memoryMbPerFurtherNode = 150;
 const diskMbPerNode = 500;
+/** API server 6, controller manager 5, two gateways. */
+const inotifyPerCluster = 13;
+/** Kubelet 6, containerd 1. */
+const inotifyPerNode = 7;
 
 /** One line for each reason why a cluster cannot be made here; none if it can. Pure. */
 export function machineFaults(spec: ClusterSpec, facts: MachineFacts): string[] {
@@ -71,6 +77,12 @@ export function machineFaults(spec: ClusterSpec, facts: MachineFacts): string[] 
   if (facts.availableDiskMb < disk) {
     faults.push(
       `${facts.availableDiskMb} MB are free below ${facts.stateFolder}, the cluster ${spec.name} needs ${disk} MB; free some or set PULUMI_LIQO_STATE`,
+    );
+  }
+  const inotify = inotifyPerCluster + inotifyPerNode * spec.nodes;
+  if (facts.freeInotifyInstances < inotify) {
+    faults.push(
+      `the cluster ${spec.name} needs ${inotify} inotify instances, ${Math.max(0, facts.freeInotifyInstances)} are free; allow more (sysctl fs.inotify.max_user_instances=512), or remove other clusters`,
     );
   }
   for (const field of ["podCidr", "serviceCidr"] as const) {
@@ -116,6 +128,7 @@ export async function machineFacts(context: {
     cacheFolder: cacheFolder(),
     availableMemoryMb: linux ? availableMemoryMb(readFileSync("/proc/meminfo", "utf8")) : 0,
     availableDiskMb: await freeDiskMb(stateFolder()),
+    freeInotifyInstances: linux ? freeInotifyInstances() : 0,
     controllers: linux ? await controllers() : [],
     tunnelDevice: !linux || isCharacterDevice(TUNNEL_DEVICE),
     kernelFaults: linux && root ? await tryKernel() : [],
@@ -174,6 +187,28 @@ async function controllers(): Promise<string[]> {
 
 function availableMemoryMb(memInfo: string): number {
   return Math.floor(Number(/^MemAvailable:\s+(\d+) kB/m.exec(memInfo)?.[1] ?? 0) / 1024);
+}
+
+/** The kernel counts them by user; those of processes that are not seen from here stay uncounted. */
+function freeInotifyInstances(): number {
+  const allowed = Number(readFileSync("/proc/sys/fs/inotify/max_user_instances", "utf8"));
+  const ours = readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && ownerOf(`/proc/${name}`) === process.getuid?.(),
+  );
+  return allowed - ours.reduce((count, pid) => count + inotifyInstances(`/proc/${pid}/fd`), 0);
+}
+
+function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid;
+}
+
+function inotifyInstances(folder: string): number {
+  try {
+    return readdirSync(folder).filter((name) => readlinkSync(join(folder, name)) === "anon_inode:inotify")
+      .length;
+  } catch {
+    return 0; // the process ended, or a file was closed, meanwhile
+  }
 }
 
 async function freeDiskMb(folder: string): Promise<number> {

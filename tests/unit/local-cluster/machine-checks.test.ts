@@ -16,6 +16,7 @@ const good: MachineFacts = {
     { range: parseRange("172.30.0.0/20"), device: "pliqo-abc" },
   ],
   fabric: parseRange("172.30.0.0/20"),
+  freeInotifyInstances: 100,
   controllers: ["cpu", "cpuset", "memory", "pids"],
   tunnelDevice: true,
   kernelFaults: [],
@@ -39,6 +40,12 @@ describe("checks of the machine", () => {
       { availableDiskMb: 900 },
       {},
       /900 MB are free below .*pulumi-liqo, the cluster rome needs 1000 MB/,
+    ],
+    [
+      "too few inotify instances",
+      { freeInotifyInstances: 26 },
+      {},
+      /the cluster rome needs 27 inotify instances, 26 are free; allow more \(sysctl fs\.inotify\.max_user_instances=512\)/,
     ],
     [
       "a pod range that the machine reaches",
