@@ -1,5 +1,9 @@
 #!/usr/bin/env node
-import { type ComponentRegistry, runProcess } from "./component/run-process";
+import type { ComponentRegistry } from "./component/run-process";
+import { terminationSignal } from "./component/termination";
+
+// Taken before anything else is loaded: the first process of a container gets no signal that it does not handle.
+const signal = terminationSignal();
 
 /** Everything that a process of the runtime can run; a component's code is loaded only where it is asked for. */
 const components: ComponentRegistry = {
@@ -12,8 +16,10 @@ const components: ComponentRegistry = {
   webhook: async () => (await import("./webhooks/component.js")).webhook,
 };
 
-runProcess(process.argv.slice(2), components).then(
+run().then(
   (status) => {
+    // Connections that are still being made would keep the process.
+    if (signal.aborted) process.exit(status);
     process.exitCode = status;
   },
   (error: unknown) => {
@@ -21,3 +27,8 @@ runProcess(process.argv.slice(2), components).then(
     process.exitCode = 1;
   },
 );
+
+async function run(): Promise<number> {
+  const { runProcess } = await import("./component/run-process.js");
+  return await runProcess(process.argv.slice(2), components, signal);
+}

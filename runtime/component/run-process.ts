@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+
 import {
   createContext,
   createLogger,
@@ -5,7 +7,6 @@ import {
   type RuntimeContext,
   sleep,
   startProbeServer,
-  terminationSignal,
 } from "../kube";
 import { readFlags, refuseUnknownFlags, splitCommandLine, UsageError } from "./command-line";
 import type { Component } from "./component";
@@ -22,9 +23,14 @@ const hardExitMs = 10_000;
 /**
  * Runs the components of a command line until the process is told to end.
  *
+ * @param signal aborted when the process is to end; what is being loaded or started then is not waited for
  * @returns the exit status: 0, 1 for a failed start, 2 for a command line that is not understood
  */
-export async function runProcess(words: readonly string[], registry: ComponentRegistry): Promise<number> {
+export async function runProcess(
+  words: readonly string[],
+  registry: ComponentRegistry,
+  signal: AbortSignal,
+): Promise<number> {
   let plan: Awaited<ReturnType<typeof planOf>>;
   try {
     plan = await planOf(words, registry);
@@ -33,13 +39,19 @@ export async function runProcess(words: readonly string[], registry: ComponentRe
     process.stderr.write(`${error.message}\n`);
     return 2;
   }
+  // What came while modules were being loaded is told when the event loop turns.
+  await setImmediate();
+  if (signal.aborted) return 0;
   const { name, flags, starts } = plan;
   const log = createLogger({ level: flags.logLevel, fields: { component: name } });
   process.on("unhandledRejection", (error) => {
     log.error("fault of the program", { error });
     process.exit(1);
   });
-  const signal = terminationSignal();
+  const toldToEnd = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
   try {
     const context = createContext({
       component: name,
@@ -48,12 +60,9 @@ export async function runProcess(words: readonly string[], registry: ComponentRe
       ...(flags.kubeconfig === "" ? {} : { kubeconfig: flags.kubeconfig }),
     });
     const servers = await startServers(context, flags);
-    for (const start of starts) await start(context);
-    log.info("started", { pid: process.pid });
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    await Promise.race([startAll(starts, context), toldToEnd]);
+    if (!signal.aborted) log.info("started", { pid: process.pid });
+    await toldToEnd;
     log.info("ending");
     setTimeout(() => process.exit(0), hardExitMs).unref();
     await Promise.all([sleep(context.clock, goodbyeMs), untilEnded(context.endings, context.clock)]);
@@ -63,6 +72,16 @@ export async function runProcess(words: readonly string[], registry: ComponentRe
   } catch (error) {
     log.error("cannot start", { error });
     return 1;
+  }
+}
+
+async function startAll(
+  starts: readonly ((context: RuntimeContext) => Promise<void>)[],
+  context: RuntimeContext,
+): Promise<void> {
+  for (const start of starts) {
+    if (context.signal.aborted) return;
+    await start(context);
   }
 }
 

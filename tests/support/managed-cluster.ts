@@ -106,7 +106,7 @@ export class ManagedCluster {
     );
   }
 
-  /** Returns when the process of the controllers has started them: before, a signal meets no handler. */
+  /** Returns when the process of the controllers has started them. */
   async untilStarted(): Promise<void> {
     await until(`the controllers of ${this.clusterId} have started`, async () =>
       (await readFile(this.logFile)).subarray(this.logBegin).includes('"message":"started"'),
