@@ -43,11 +43,12 @@ export const gatewayFlags = z.object({
   pingInterval: flag.duration(2_000),
   pingUpdateStatusInterval: flag.duration(10_000),
 
-  // Replicas: sooner than upstream's, as a replica that lost its lease without need still carries the traffic until another takes it.
+  // Replicas: sooner than upstream's, so that traffic is back within five seconds. A replica that lost its lease without need still carries it until
+  // another has taken the lease.
   leaderElection: flag.boolean(false),
-  leaderElectionLeaseDuration: flag.duration(6_000),
-  leaderElectionRenewDeadline: flag.duration(4_000),
-  leaderElectionRetryPeriod: flag.duration(1_000),
+  leaderElectionLeaseDuration: flag.duration(3_000),
+  leaderElectionRenewDeadline: flag.duration(2_000),
+  leaderElectionRetryPeriod: flag.duration(500),
 
   globalLabels: flag.pairs(),
   globalAnnotations: flag.pairs(),

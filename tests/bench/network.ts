@@ -1,8 +1,11 @@
 /**
  * `npm run bench -- network [--rounds 3] [--seconds 4] [--rate 200]`
  *
- * Throughput and latency from a pod of one cluster to a pod of another, through both gateways, beside a bare WireGuard tunnel between the same two
- * pods: in turns, in the same run. The WireGuard of both is the kernel's where there is one, else wireguard-go.
+ * Throughput and latency from a pod of one cluster to a pod of another, through both gateways, in turns in the same run beside two controls without
+ * anything of ours: "same way", a WireGuard tunnel between the same two gateway pods with plain routes over the same nodes, and "direct", a tunnel from
+ * pod to pod, which has fewer hops. The WireGuard of all is the kernel's where there is one, else wireguard-go.
+ *
+ * `npm run bench -- network --peers 1,4,16`: how long it takes until that many peers at once are connected, and what is written at rest.
  */
 import { parseArgs } from "node:util";
 
@@ -13,6 +16,7 @@ import { type LabPod, NetworkCluster, type NetworkClusterPlan } from "../support
 import { NetworkLab } from "../support/network-lab";
 import { quantile, spread } from "../support/statistics";
 import { until } from "../support/until";
+import { networkPeers } from "./network-peers";
 
 const common = { serviceCidr: "10.95.0.0/16", externalCidr: "10.70.0.0/16", internalCidr: "10.80.0.0/16" };
 const rome: NetworkClusterPlan = {
@@ -42,7 +46,8 @@ const milan: NetworkClusterPlan = {
 };
 const FLOWS = [1, 4, 16];
 const MTU = 1340;
-const BARE = { port: 51999, a: "198.18.0.1", b: "198.18.0.2" };
+const DIRECT = { port: 51999, a: "198.18.0.1", b: "198.18.0.2" };
+const SAME_WAY = { port: 51998, a: "198.19.1.1", b: "198.19.1.2" };
 
 export async function network(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -51,8 +56,10 @@ export async function network(args: string[]): Promise<void> {
       rounds: { type: "string", default: "3" },
       seconds: { type: "string", default: "4" },
       rate: { type: "string", default: "200" },
+      peers: { type: "string" },
     },
   });
+  if (values.peers !== undefined) return await networkPeers(values.peers.split(",").map(Number));
   const [rounds, seconds, rate] = [values.rounds, values.seconds, values.rate].map(Number);
   if (!rounds || !seconds || !rate) throw new Error("--rounds, --seconds and --rate are numbers above zero");
   const lab = new NetworkLab();
@@ -66,10 +73,13 @@ export async function network(args: string[]): Promise<void> {
     stops.push(() => consumer.stop());
     const provider = await NetworkCluster.start(milan, lab, milanPlane);
     stops.push(() => provider.stop());
-    const { a, b, seen } = await peered(lab, consumer, provider);
-    await bareTunnel(provider, a, b);
-    await until("the bare tunnel", () => answers(a.host, BARE.b, 8000));
-    await measure(a, { ours: seen, bare: BARE.b }, { rounds, seconds, rate });
+    const { a, b, seen, gateways } = await peered(lab, consumer, provider);
+    await directTunnel(provider, a, b);
+    await tunnelTheSameWay({ consumer, provider, a, b, ...gateways });
+    for (const address of [DIRECT.b, SAME_WAY.b]) {
+      await until(`the control at ${address}`, () => answers(a.host, address, 8000));
+    }
+    await measure(a, { ours: seen, "same way": SAME_WAY.b, direct: DIRECT.b }, { rounds, seconds, rate });
   } finally {
     for (const stop of stops) await stop();
   }
@@ -101,37 +111,83 @@ async function peered(lab: NetworkLab, consumer: NetworkCluster, provider: Netwo
   process.stdout.write(
     `peered after ${((Date.now() - begin) / 1000).toFixed(1)} s, processes of the agents and pods included; WireGuard: ${implementation}\n`,
   );
-  return { a, b, seen };
+  return { a, b, seen, gateways: { server, client } };
 }
 
-/** A tunnel from pod to pod with nothing of ours in it. */
-async function bareTunnel(provider: NetworkCluster, a: LabPod, b: LabPod): Promise<void> {
+/** Commands that make a WireGuard interface with one peer. */
+function wireGuard(
+  name: string,
+  { own, address, peer }: { own: string; address: string; peer: string },
+): string {
+  return `
+    ip link add ${name} type wireguard 2>/dev/null || wireguard-go ${name} >/dev/null 2>&1
+    echo '${own}' | wg set ${name} private-key /dev/stdin ${peer}
+    ip link set ${name} mtu ${MTU} up
+    ip addr add ${address} dev ${name}`;
+}
+
+/** A tunnel between two hosts; the second one waits to be called at a port of its cluster's router. */
+async function tunnel(
+  name: string,
+  port: number,
+  provider: NetworkCluster,
+  [a, addressOfA]: [LabPod, string],
+  [b, addressOfB]: [LabPod, string],
+): Promise<void> {
   const [left, right] = [generateWireGuardKeyPair(), generateWireGuardKeyPair()];
-  const make = (own: string, address: string, settings: string) => `
-    ip link add bare type wireguard 2>/dev/null || wireguard-go bare >/dev/null 2>&1
-    echo '${own}' | wg set bare private-key /dev/stdin ${settings}
-    ip link set bare mtu ${MTU} up
-    ip addr add ${address}/24 dev bare`;
   await provider.router.run(`
     ip route replace ${b.address} via ${provider.lanAddress(b.node)}
-    nft add table ip bare
-    nft 'add chain ip bare in { type nat hook prerouting priority -100; }'
-    nft add rule ip bare in iifname outside udp dport ${BARE.port} dnat to ${b.address}`);
-  await b.host.run(
-    make(right.privateKey, BARE.b, `listen-port ${BARE.port} peer '${left.publicKey}' allowed-ips 0.0.0.0/0`),
-  );
-  await a.host.run(
-    make(
-      left.privateKey,
-      BARE.a,
-      `peer '${right.publicKey}' allowed-ips 0.0.0.0/0 endpoint 203.0.113.2:${BARE.port}`,
-    ),
-  );
+    nft add table ip ${name}
+    nft 'add chain ip ${name} in { type nat hook prerouting priority -100; }'
+    nft add rule ip ${name} in iifname outside udp dport ${port} dnat to ${b.address}`);
+  const all = "allowed-ips 0.0.0.0/0";
+  const waits = `listen-port ${port} peer '${left.publicKey}' ${all}`;
+  await b.host.run(wireGuard(name, { own: right.privateKey, address: addressOfB, peer: waits }));
+  const calls = `peer '${right.publicKey}' ${all} endpoint 203.0.113.2:${port}`;
+  await a.host.run(wireGuard(name, { own: left.privateKey, address: addressOfA, peer: calls }));
+}
+
+/** From pod to pod. */
+async function directTunnel(provider: NetworkCluster, a: LabPod, b: LabPod): Promise<void> {
+  await tunnel("direct", DIRECT.port, provider, [a, `${DIRECT.a}/24`], [b, `${DIRECT.b}/24`]);
+}
+
+/** From gateway to gateway, with plain routes from the pods over the nodes: each packet takes the hops that it takes with us. */
+async function tunnelTheSameWay(lab: {
+  consumer: NetworkCluster;
+  provider: NetworkCluster;
+  a: LabPod;
+  b: LabPod;
+  client: LabPod;
+  server: LabPod;
+}): Promise<void> {
+  const { consumer, provider, a, b, client, server } = lab;
+  await tunnel("same", SAME_WAY.port, provider, [client, "198.19.0.1/30"], [server, "198.19.0.2/30"]);
+  for (const { cluster, pod, gateway, own, other } of [
+    { cluster: consumer, pod: a, gateway: client, own: SAME_WAY.a, other: SAME_WAY.b },
+    { cluster: provider, pod: b, gateway: server, own: SAME_WAY.b, other: SAME_WAY.a },
+  ]) {
+    const wireOf = (address: string) =>
+      `$(ip -4 route show ${address} | grep -o 'dev [^ ]*' | head -n 1 | cut -d' ' -f2)`;
+    const [ofPod, ofGateway] = [cluster.nodeOf(pod.node).host, cluster.nodeOf(gateway.node).host];
+    await pod.host.run(`
+      ip addr add ${own}/32 dev lo
+      ip route add ${other} via 169.254.1.1 dev eth0 src ${own}`);
+    await ofPod.run(`
+      ip route add ${other} via ${cluster.lanAddress(gateway.node)}
+      ip route add ${own} dev ${wireOf(pod.address)}`);
+    await ofGateway.run(`
+      ip route add ${other} via ${gateway.address} dev ${wireOf(gateway.address)} onlink
+      ip route add ${own} via ${cluster.lanAddress(pod.node)}`);
+    await gateway.host.run(`
+      ip route add ${other} dev same
+      ip route add ${own} via 169.254.1.1 dev eth0`);
+  }
 }
 
 async function measure(
   from: LabPod,
-  to: { ours: string; bare: string },
+  to: Record<string, string>,
   { rounds, seconds, rate }: { rounds: number; seconds: number; rate: number },
 ): Promise<void> {
   const ways = Object.entries(to);
@@ -143,11 +199,12 @@ async function measure(
         samples.get(way)?.push(await blast(from.host, address, 8000, { flows, seconds }));
       }
     }
-    const [ours = [], bare = []] = ways.map(([way]) => samples.get(way) ?? []);
-    const ratio = quantile(ours, 0.5) / quantile(bare, 0.5);
-    process.stdout.write(
-      `  ${String(flows).padStart(2)} flows: ours ${spread(ours, 0)}, bare ${spread(bare, 0)}: ${(100 * ratio).toFixed(0)} %\n`,
-    );
+    const medianOf = (way: string) => quantile(samples.get(way) ?? [], 0.5);
+    const line = ways.map(([way]) => {
+      const share = `${((100 * medianOf("ours")) / medianOf(way)).toFixed(0)} %`;
+      return `${way} ${spread(samples.get(way) ?? [], 0)}${way === "ours" ? "" : ` (ours has ${share})`}`;
+    });
+    process.stdout.write(`  ${String(flows).padStart(2)} flows: ${line.join(", ")}\n`);
   }
   process.stdout.write(`latency of ${rate} requests/s, ms (median of rounds)\n`);
   const latencies = new Map(ways.map(([way]) => [way, [] as Latencies[]]));

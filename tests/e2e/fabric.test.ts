@@ -48,14 +48,6 @@ const milan: NetworkClusterPlan = {
   nodes: [{ name: "milan-1", address: "172.19.0.2/24", podCidr: "10.161.0.0/16" }],
   behindNat: false,
 };
-/** For replicas that take over soon, even on a busy machine. */
-const election = [
-  "--leader-election",
-  "--leader-election-lease-duration=5s",
-  "--leader-election-renew-deadline=4s",
-  "--leader-election-retry-period=500ms",
-];
-
 describe("the agents on the nodes of two clusters", function () {
   this.timeout(300_000);
   const controlPlane = withControlPlanes({ rome: { controllerManager: true }, milan: {} });
@@ -87,7 +79,7 @@ describe("the agents on the nodes of two clusters", function () {
     serverAgent = await provider.gateway("rome", "server", server);
     for (const node of ["rome-1", "rome-2"]) {
       const pod = await consumer.gatewayPod("milan", node, `gw-milan-${node}`, false);
-      replicas.push({ pod, agent: await consumer.gateway("milan", "client", pod, election) });
+      replicas.push({ pod, agent: await consumer.gateway("milan", "client", pod, ["--leader-election"]) });
     }
     const daemonSet = await createDaemonSet(provider);
     for (const cluster of [consumer, provider]) {
@@ -166,17 +158,20 @@ describe("the agents on the nodes of two clusters", function () {
         .filter(({ metadata }) => metadata.labels?.["networking.liqo.io/active"] === "true")
         .map(({ metadata }) => metadata.name);
     };
-    const [first = "", ...more] = await active();
-    assert.deepEqual(more, []);
+    // Which one it is may change while the machine is busy.
+    const only = () =>
+      until("one replica is active", async () => {
+        const names = await active();
+        return names.length === 1 && names[0];
+      });
+    const first = await only();
     const gone = replicas.find(({ pod }) => pod.name === first);
     assert.ok(gone, first);
     const begin = Date.now();
     await gone.pod.host.close();
     await until("traffic comes back", () => answers(a.host, b.address, 8000), { timeoutMs: 60_000 });
     console.log(`      after ${((Date.now() - begin) / 1000).toFixed(1)} s`);
-    const now = await active();
-    assert.equal(now.length, 1);
-    assert.notEqual(now[0], first);
+    assert.notEqual(await only(), first);
   });
 
   it("leave nothing behind when the peering ends, and touch nothing of others", async () => {

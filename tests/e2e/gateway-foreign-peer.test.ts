@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
-import { generateWireGuardKeyPair, type WireGuardKeyPair } from "../../runtime/identity";
+import { generateWireGuardKeyPair } from "../../runtime/identity";
+import { startForeignPeer } from "../support/foreign-peer";
 import { answers, sendBytes, startSink } from "../support/lab-traffic";
 import {
   type LabAgent,
@@ -8,7 +9,7 @@ import {
   NetworkCluster,
   type NetworkClusterPlan,
 } from "../support/network-cluster";
-import { type LabHost, NetworkLab } from "../support/network-lab";
+import { NetworkLab } from "../support/network-lab";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
 
@@ -32,42 +33,6 @@ const peer = { podCidr: rome.podCidr, externalCidr: rome.externalCidr };
 /** An address of the peer that has a meaning there; the cluster has a pod with the same. */
 const FOREIGN_POD = "10.200.1.3";
 const UNDERLAY_MTU = 1400;
-
-/** The pings of the wire contract and their answers, from its text alone. A client's pings are what opens the tunnel. */
-const RESPONDER = `
-  const [own, other] = process.argv.slice(1);
-  const socket = require("node:dgram").createSocket("udp4");
-  socket.on("message", (datagram, from) => {
-    const message = JSON.parse(datagram.toString());
-    if (message.msgType !== "PING") return;
-    socket.send(JSON.stringify({ ...message, msgType: "PONG" }), from.port, from.address);
-  });
-  socket.bind(12345, own, () => setInterval(() => {
-    const timeStamp = new Date().toISOString().replace("Z", "123456Z");
-    socket.send(JSON.stringify({ clusterID: "rome", msgType: "PING", timeStamp }), 12345, other);
-  }, 2000));
-`;
-
-/** A host that is no cluster of ours: plain WireGuard, by the programs that everybody has. */
-async function startForeignPeer(
-  host: LabHost,
-  end: "server" | "client",
-  { own, theirs }: { own: WireGuardKeyPair; theirs: string },
-): Promise<void> {
-  const [address, other] =
-    end === "server" ? ["169.254.18.1", "169.254.18.2"] : ["169.254.18.2", "169.254.18.1"];
-  const endpoint = end === "client" ? "endpoint 203.0.113.1:51840" : "";
-  await host.run(`
-    ip link add wg0 type wireguard 2>/dev/null || wireguard-go wg0 >/dev/null 2>&1
-    echo '${own.privateKey}' | wg set wg0 private-key /dev/stdin ${end === "server" ? "listen-port 51840" : ""} \\
-      peer '${theirs}' allowed-ips 0.0.0.0/0 ${endpoint}
-    ip link set wg0 mtu 1340 up
-    ip addr add ${address}/30 dev wg0
-    ip addr add ${FOREIGN_POD}/32 dev lo
-    ip route add ${peer.podCidr} via ${other} dev wg0 src ${FOREIGN_POD}`);
-  host.spawn(process.execPath, ["-e", RESPONDER, address ?? "", other ?? ""]);
-  await startSink(host, 8000);
-}
 
 describe("a gateway and a peer that is not ours", function () {
   this.timeout(300_000);
@@ -122,7 +87,13 @@ describe("a gateway and a peer that is not ours", function () {
       const pod = await cluster.gatewayPod(id, "rome-2", `gw-${id}`);
       if (ours === "server") await cluster.publish(pod);
       const own = generateWireGuardKeyPair();
-      await startForeignPeer(host, end, { own, theirs: await cluster.publicKey(id) });
+      await startForeignPeer(host, {
+        end,
+        own,
+        theirs: await cluster.publicKey(id),
+        pod: FOREIGN_POD,
+        podCidr: peer.podCidr,
+      });
       await cluster.know(id, own.publicKey);
       const agent = await cluster.gateway(id, ours, pod);
       agents.push(agent);

@@ -3,7 +3,15 @@ import assert from "node:assert/strict";
 import { Secret } from "../../runtime/api";
 import { generateWireGuardKeyPair } from "../../runtime/identity";
 import { auditEvents, describeRequest } from "../support/audit-log";
-import { answers, echoDatagram, sendBytes, startDatagramEcho, startSink } from "../support/lab-traffic";
+import {
+  answers,
+  echoDatagram,
+  echoDatagrams,
+  sendBytes,
+  startDatagramEcho,
+  startSink,
+} from "../support/lab-traffic";
+import { startLossyPath } from "../support/lossy-path";
 import {
   type LabAgent,
   type LabPod,
@@ -50,6 +58,7 @@ const remapped = (address: string) => address.replace(/^10\.243\./, "10.71.");
 const UNKNOWN_SOURCE = "10.68.0.0";
 /** An underlay as narrow as some providers' own overlays leave it. */
 const UNDERLAY_MTU = 1420;
+const LOSSY = { delayMs: 25, loss: 0.01 };
 const quiet = ["--ping-update-status-interval=1h"];
 
 describe("gateways of two clusters with the same networks", function () {
@@ -138,6 +147,33 @@ describe("gateways of two clusters with the same networks", function () {
     await Promise.all([startDatagramEcho(a.host, 9000), startDatagramEcho(b.host, 9000)]);
     assert.equal(await echoDatagram(a.host, remapped(b.address), 9000, 1300), 1300);
     assert.equal(await echoDatagram(b.host, remapped(a.address), 9000, 1300), 1300);
+  });
+
+  it("do so where the path takes 50 ms and loses one packet in a hundred", async function () {
+    await provider.pathToGateway(server, (path) => startLossyPath(provider.router, { ...path, ...LOSSY }));
+    await passes(60_000);
+    const [flows, bytes] = [16, 100_000_000];
+    for (const [from, to, known] of [
+      [a, b, remapped(a.address)],
+      [b, a, remapped(b.address)],
+    ] as const) {
+      const sent = await Promise.all(
+        Array.from({ length: flows }, () => sendBytes(from.host, remapped(to.address), 8000, bytes / flows)),
+      );
+      const seconds = Math.max(...sent.map((one) => one.seconds));
+      assert.deepEqual(
+        sent.map((one) => [one.bytes, one.source]),
+        sent.map(() => [bytes / flows, known]),
+      );
+      const echoed = await echoDatagrams(from.host, remapped(to.address), 9000, { bytes: 1300, count: 300 });
+      console.log(`      ${((bytes * 8) / seconds / 1e6).toFixed(0)} Mbit/s, ${echoed} of 300 datagrams`);
+      assert.ok(echoed >= 270, `${echoed} of 300 datagrams came back`);
+    }
+    await until("the path's delay is told", async () => {
+      return (await clientAgent.metric("liqo_peer_latency_us")) >= 50_000;
+    });
+    await provider.publish(server);
+    await passes(60_000);
   });
 
   it("carry what nodes send, from the address of unknown senders, and bring the answers to the right node", async () => {

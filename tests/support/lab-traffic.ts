@@ -62,6 +62,32 @@ export async function echoDatagram(
   return Number(await from.run(node(DATAGRAM, address, port, bytes)));
 }
 
+const DATAGRAMS = `
+  const [address, port, size, count] = process.argv.slice(1);
+  const socket = require("node:dgram").createSocket("udp4");
+  let sent = 0, echoed = 0;
+  const end = () => { console.log(echoed); process.exit(0); };
+  socket.on("message", (datagram) => {
+    if (datagram.length === Number(size) && (echoed += 1) === Number(count)) end();
+  });
+  socket.bind(0, () => {
+    const timer = setInterval(() => {
+      socket.send(Buffer.alloc(Number(size), 7), Number(port), address);
+      if ((sent += 1) === Number(count)) { clearInterval(timer); setTimeout(end, 3000); }
+    }, 5);
+  });
+`;
+
+/** Sends datagrams to an echo, one each 5 ms; returns how many came back whole. */
+export async function echoDatagrams(
+  from: LabHost,
+  address: string,
+  port: number,
+  { bytes, count }: { bytes: number; count: number },
+): Promise<number> {
+  return Number(await from.run(node(DATAGRAMS, address, port, bytes, count)));
+}
+
 const SEND = `
   const [address, port, size] = process.argv.slice(1);
   const chunk = Buffer.alloc(256 * 1024, 7);
