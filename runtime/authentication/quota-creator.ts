@@ -6,7 +6,7 @@ import type { AuthenticationContext } from "./authentication-context";
 import { withGlobalMetadata } from "./global-metadata";
 import { ownedBy } from "./owned-by";
 import { sliceQuota } from "./slice-objects";
-import { isAccepted } from "./slice-status";
+import { isAccepted, isCordoned } from "./slice-status";
 
 /** At the provider: makes a Quota of each slice with granted resources; it goes with the slice only (control plane reference 10.4). */
 export function runQuotaCreator(
@@ -26,17 +26,23 @@ export function runQuotaCreator(
         const slice = slices.getByKey(key);
         if (slice === undefined || !isCopy(slice) || slice.metadata.deletionTimestamp) return;
         const consumer = slice.spec.consumerClusterID;
-        if (consumer === undefined || !isAccepted(slice, "Resources")) return;
+        if (consumer === undefined) return;
         const name = resourceSliceUser(slice.metadata.name, consumer);
-        await writeIfChanged(
-          runtime.client,
-          Quota,
-          withGlobalMetadata(sliceQuota(slice, consumer, options.limitsEnforcement), options.global),
-          quotas.get(name, slice.metadata.namespace),
-          { exact: ["spec"] },
-        );
+        const existing = quotas.get(name, slice.metadata.namespace);
+        const accepted = isAccepted(slice, "Resources");
+        if (existing === undefined && !accepted) return;
+        const granted = sliceQuota(slice, consumer, options.limitsEnforcement);
+        // What was granted once stays so after a denial, and can be cordoned like any other.
+        if (existing !== undefined && !accepted) granted.spec = cordonedAs(existing.spec, isCordoned(slice));
+        await writeIfChanged(runtime.client, Quota, withGlobalMetadata(granted, options.global), existing, {
+          exact: ["spec"],
+        });
       },
     },
     runtime,
   );
+}
+
+function cordonedAs({ cordoned: _before, ...kept }: Quota["spec"], cordoned: boolean): Quota["spec"] {
+  return cordoned ? { ...kept, cordoned } : kept;
 }

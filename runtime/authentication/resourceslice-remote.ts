@@ -87,8 +87,9 @@ class SliceReconciler {
   async reconcile(key: string): Promise<Outcome> {
     const { runtime, caches, options } = this.authentication;
     const slice = caches.slices.getByKey(key);
-    if (slice === undefined || !isCopy(slice) || slice.metadata.deletionTimestamp || !slice.spec.csr) return;
+    if (slice === undefined || !isCopy(slice) || !slice.spec.csr) return;
     const consumer = slice.spec.consumerClusterID;
+    if (slice.metadata.deletionTimestamp) return await this.denyDrained(slice, consumer ?? "");
     if (consumer === undefined) {
       runtime.events.warning(
         slice,
@@ -124,6 +125,18 @@ class SliceReconciler {
     await this.write(slice, status);
     if (attempt.error !== undefined) throw attempt.error;
     return recheck(attempt.checkAgainAfterMs);
+  }
+
+  /** Draining deletes copies: one that is held by somebody's finalizer is denied meanwhile. */
+  private async denyDrained(slice: ResourceSlice, consumer: string): Promise<void> {
+    const tenant = this.tenantOf(slice, consumer);
+    if (typeof tenant === "string" || tenant.spec.tenantCondition !== "Drained") return;
+    const { defaultClass } = this.authentication.options;
+    const resources = { tenantCondition: tenant.spec.tenantCondition, storageClasses: [], defaultClass };
+    await this.write(
+      slice,
+      sliceStatus(slice, { authentication: { outcome: "pending" }, resources }, this.now()),
+    );
   }
 
   /** A consumer may ask for resources from its own namespace only, and in its own name. */

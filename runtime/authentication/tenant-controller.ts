@@ -104,13 +104,20 @@ class TenantReconciler {
   /** Takes everything back, in the order of control plane reference 9.3. The status stays as it is. */
   private async drain(tenant: Tenant, consumer: string): Promise<void> {
     const { events } = this.authentication.runtime;
-    const step = (failure: string, work: () => Promise<unknown>) => this.step(tenant, failure, work);
+    const step = <T>(failure: string, work: () => Promise<T>) => this.step(tenant, failure, work);
     await step(EventReason.clusterRolesClusterWideUnbindingFailed, () =>
       this.grants.unbindClusterWide(consumer),
     );
-    await step(EventReason.clusterRolesUnbindingFailed, () =>
+    const bindings = await step(EventReason.clusterRolesUnbindingFailed, () =>
       this.grants.unbindControlPlane(tenant, consumer),
     );
+    if (bindings > 0) {
+      events.normal(
+        tenant,
+        EventReason.clusterRolesUnbindingSuccess,
+        `Deleted ${bindings} role bindings of the consumer's control plane`,
+      );
+    }
     const slices = await this.grants.deleteSlices(consumer);
     if (slices > 0)
       events.normal(tenant, EventReason.resourceSlicesDeleted, `Deleted ${slices} resource slices`);

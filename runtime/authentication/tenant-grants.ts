@@ -89,20 +89,20 @@ export class TenantGrants {
    * Takes the consumer's control plane its roles. Bindings that an administrator made are noted in the Tenant first, since nobody else would
    * bring them back.
    *
-   * @returns the Tenant as it is then
+   * @returns how many bindings were there to delete
    */
-  async unbindControlPlane(tenant: Tenant, consumer: string): Promise<Tenant> {
+  async unbindControlPlane(tenant: Tenant, consumer: string): Promise<number> {
     const { caches, runtime } = this.authentication;
     const roles = caches.rolesFor(consumerRole.controlPlane);
     const bindings = caches
       .ofPeer(caches.roleBindings, consumer)
       .filter(({ roleRef, metadata }) => roles.includes(roleRef.name) && !metadata.deletionTimestamp);
     const foreign = bindings.filter((binding) => controllerOf(binding)?.uid !== tenant.metadata.uid);
-    const noted = await this.note(tenant, foreign.map(kept));
+    await this.note(tenant, foreign.map(kept));
     for (const { metadata } of bindings) {
       await runtime.client.delete(RoleBinding, metadata, { uid: metadata.uid });
     }
-    return noted;
+    return bindings.length;
   }
 
   /** Brings back the administrator's bindings that draining took away. */
@@ -123,12 +123,12 @@ export class TenantGrants {
     return await this.writeKept(tenant, undefined);
   }
 
-  private async note(tenant: Tenant, bindings: KeptBinding[]): Promise<Tenant> {
+  private async note(tenant: Tenant, bindings: KeptBinding[]): Promise<void> {
     const before = readKept(tenant);
     const added = bindings.filter(
       ({ name, namespace }) => !before.some((other) => other.name === name && other.namespace === namespace),
     );
-    return added.length === 0 ? tenant : await this.writeKept(tenant, [...before, ...added]);
+    if (added.length > 0) await this.writeKept(tenant, [...before, ...added]);
   }
 
   private async writeKept(tenant: Tenant, bindings: KeptBinding[] | undefined): Promise<Tenant> {
@@ -151,8 +151,9 @@ export class TenantGrants {
   async markCordoned(consumer: string, cordoned: boolean): Promise<void> {
     const { runtime } = this.authentication;
     for (const slice of this.copies(consumer)) {
-      const marked = slice.metadata.annotations?.[Annotation.cordonTenant] !== undefined;
-      if (slice.metadata.deletionTimestamp || marked === cordoned) continue;
+      const mark = slice.metadata.annotations?.[Annotation.cordonTenant];
+      const wanted = cordoned ? LabelValue.true : undefined;
+      if (slice.metadata.deletionTimestamp || mark === wanted) continue;
       await this.unlessGone(
         runtime.client.patch(
           ResourceSlice,
@@ -160,7 +161,7 @@ export class TenantGrants {
           {
             metadata: {
               uid: slice.metadata.uid,
-              annotations: { [Annotation.cordonTenant]: cordoned ? "true" : null },
+              annotations: { [Annotation.cordonTenant]: wanted ?? null },
             },
           },
           { type: "merge" },
