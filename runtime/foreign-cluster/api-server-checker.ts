@@ -1,3 +1,10 @@
+import {
+  type Certificate,
+  CertificateError,
+  KubeconfigError as UnreadableIdentity,
+  parseCertificate,
+  parseKubeconfig,
+} from "../identity";
 import { type Clock, KubeClient, KubeconfigError, type Logger, type Timer } from "../kube";
 import type { ApiServerHealth } from "./api-server-condition";
 
@@ -86,7 +93,7 @@ export class ApiServerChecker {
   private async check(clusterId: string, check: Check, client: KubeClient): Promise<void> {
     const { clock, intervalMs, timeoutMs } = this.options;
     const begin = clock.monotonic();
-    const health = await ask(client, timeoutMs);
+    const health = await ask(client, timeoutMs, () => credentialsFault(check.kubeconfig, clock));
     if (check.stopped) return;
     this.conclude(clusterId, check, health);
     const next = Math.max(0, intervalMs - (clock.monotonic() - begin));
@@ -101,11 +108,39 @@ export class ApiServerChecker {
   }
 }
 
-async function ask(client: KubeClient, deadlineMs: number): Promise<ApiServerHealth> {
+async function ask(
+  client: KubeClient,
+  deadlineMs: number,
+  describeCredentials: () => string,
+): Promise<ApiServerHealth> {
   try {
     const { status } = await client.raw({ path: "/livez", deadlineMs });
+    if (status === 401) return { error: `HTTP 401: ${describeCredentials()}` };
     return status === 200 ? "ready" : { error: `HTTP ${status}` };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** What may be wrong with credentials that a peer does not take. The same for as long as it is true: it becomes a condition. */
+function credentialsFault(kubeconfig: string, clock: Clock): string {
+  const refused = "it does not take the credentials of this cluster";
+  let validity: Certificate;
+  try {
+    const { certificate } = parseKubeconfig(kubeconfig);
+    if (certificate === undefined) return refused;
+    validity = parseCertificate(certificate);
+  } catch (error) {
+    // Credentials of another making than ours: all that can be said.
+    if (error instanceof CertificateError || error instanceof UnreadableIdentity) return refused;
+    throw error;
+  }
+  const { notBefore, notAfter } = validity;
+  const [from, to] = [notBefore.toISOString(), notAfter.toISOString()];
+  const now = clock.now();
+  if (now < notBefore.getTime())
+    return `${refused}: their certificate is not valid before ${from}; the clock of its signer is ahead, or this one behind`;
+  if (now > notAfter.getTime())
+    return `${refused}: their certificate expired at ${to}, or this clock is ahead; the peer renews it when its controllers run`;
+  return `${refused}, though their certificate is valid from ${from} to ${to}; where that is so by the peer's clock, too, authenticate again`;
 }

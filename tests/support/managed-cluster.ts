@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { splitCommandLine, readFlags } from "../../runtime/component/command-line";
 import { startControllers } from "../../runtime/controller-manager/controllers";
 import { controllerManagerFlags } from "../../runtime/controller-manager/flags";
-import { createLogger, KubeClient, silentLogger } from "../../runtime/kube";
+import { type Clock, createLogger, KubeClient, silentLogger, systemClock } from "../../runtime/kube";
 import { DeploymentName } from "../../runtime/plan/deployments";
 import { liqoNamespace as liqoNamespaceManifest } from "../../runtime/plan/installation";
 import type { Desired, KubeObject } from "../../runtime/api";
@@ -61,15 +61,15 @@ export class ManagedCluster {
     return this.options.controlPlane;
   }
 
-  /** Starts the controllers. `LIQO_TEST_LOG=info` shows their log. */
-  async start(flags: string[] = []): Promise<void> {
+  /** Starts the controllers, by a clock of their own if need be. `LIQO_TEST_LOG=info` shows their log. */
+  async start(flags: string[] = [], clock: Clock = systemClock): Promise<void> {
     const kubeconfig = await this.kubeconfig();
     const level = process.env.LIQO_TEST_LOG;
     const log =
       level === "debug" || level === "info" || level === "warn"
         ? createLogger({ level, fields: { cluster: this.clusterId } })
         : silentLogger;
-    this.context = testContext(kubeconfig, "controller-manager", log);
+    this.context = testContext(kubeconfig, "controller-manager", log, clock);
     const line = splitCommandLine(this.words(flags));
     await startControllers(this.context, readFlags(line, controllerManagerFlags));
     await this.context.informers.whenSynced();

@@ -1,5 +1,6 @@
 /** The context of a component inside a test: connected to a control plane, without log, ended by the test. */
 import {
+  type Clock,
   createRegistry,
   EventRecorder,
   Health,
@@ -16,7 +17,12 @@ export interface TestContext extends RuntimeContext {
   end(): Promise<void>;
 }
 
-export function testContext(kubeconfig: string, component: string, log: Logger = silentLogger): TestContext {
+export function testContext(
+  kubeconfig: string,
+  component: string,
+  log: Logger = silentLogger,
+  clock: Clock = systemClock,
+): TestContext {
   const ending = new AbortController();
   const client = KubeClient.fromKubeconfig(kubeconfig, { userAgent: `liqo-${component}` });
   const metrics = createRegistry();
@@ -25,7 +31,7 @@ export function testContext(kubeconfig: string, component: string, log: Logger =
     client,
     informers,
     log,
-    clock: systemClock,
+    clock,
     signal: ending.signal,
     metrics,
     health: new Health(),

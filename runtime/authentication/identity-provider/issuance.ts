@@ -11,8 +11,12 @@ export type Issuance =
 /** How long a cluster's signer may take before it counts as missing. */
 export const issuanceDeadlineMs = 30_000;
 
-/** Reads the state of a request; `now` in milliseconds since 1970. */
-export function issuance(request: CertificateSigningRequest, now: number): Issuance {
+/**
+ * Reads the state of a request.
+ *
+ * @param waitedMs since it was first seen approved, on a clock of our own: the API server's may be another
+ */
+export function issuance(request: CertificateSigningRequest, waitedMs: number): Issuance {
   const { certificate, conditions = [] } = request.status ?? {};
   if (certificate) return { state: "issued", certificate: Buffer.from(certificate, "base64") };
   const refusal = conditions.find(({ type }) => type === "Denied" || type === "Failed");
@@ -24,11 +28,7 @@ export function issuance(request: CertificateSigningRequest, now: number): Issua
     };
   }
   if (!conditions.some(({ type }) => type === "Approved")) return { state: "unapproved" };
-  const age = now - Date.parse(request.metadata.creationTimestamp ?? "");
-  if (Number.isNaN(age) || age < issuanceDeadlineMs) {
-    const remainingMs = Number.isNaN(age) ? issuanceDeadlineMs : issuanceDeadlineMs - Math.max(0, age);
-    return { state: "waiting", remainingMs };
-  }
+  if (waitedMs < issuanceDeadlineMs) return { state: "waiting", remainingMs: issuanceDeadlineMs - waitedMs };
   return {
     state: "failed",
     message: `CertificateSigningRequest ${name} was approved and not signed within ${issuanceDeadlineMs / 1000} s; this cluster's control plane seems to have no signer for ${request.spec.signerName}, use a cloud identity instead`,

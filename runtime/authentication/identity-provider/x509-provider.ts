@@ -20,7 +20,7 @@ import {
 } from "../../kube";
 import { type GlobalMetadata, withGlobalMetadata } from "../global-metadata";
 import type { CredentialRequest, Credentials, IdentityProvider } from "./identity-provider";
-import { issuance, issuanceName } from "./issuance";
+import { type Issuance, issuance, issuanceName } from "./issuance";
 
 export interface X509ProviderDependencies {
   client: KubeClient;
@@ -39,6 +39,9 @@ const attempts = 3;
 
 /** Client certificates that the cluster's own signer issues (control plane reference 7.2). */
 export class X509Provider implements IdentityProvider {
+  /** Requests that wait for the signer, by name, since when on the monotonic clock. */
+  private readonly waiting = new Map<string, number>();
+
   constructor(private readonly own: X509ProviderDependencies) {}
 
   async credentials(request: CredentialRequest): Promise<Credentials> {
@@ -70,7 +73,7 @@ export class X509Provider implements IdentityProvider {
       certificate = issued;
     }
     throw new Error(
-      `the certificates that signer ${signer} issues are due for renewal as soon as they are issued; give it a longer lifetime`,
+      `the certificates that signer ${signer} issues are due for renewal as soon as they are issued; give it a longer lifetime, or set the clocks right: this one may be ahead of the signer's`,
     );
   }
 
@@ -122,10 +125,10 @@ export class X509Provider implements IdentityProvider {
         `CertificateSigningRequest ${object.metadata.name} is not the one made for ${request.subject.commonName}; delete it`,
       );
     }
-    let state = issuance(object, this.own.clock.now());
+    let state = this.stateOf(object);
     if (state.state === "unapproved") {
       object = await this.approve(object);
-      state = issuance(object, this.own.clock.now());
+      state = this.stateOf(object);
     }
     switch (state.state) {
       case "issued":
@@ -137,6 +140,15 @@ export class X509Provider implements IdentityProvider {
       case "unapproved":
         throw new Error(`CertificateSigningRequest ${object.metadata.name} could not be approved`);
     }
+  }
+
+  private stateOf(object: CertificateSigningRequest): Issuance {
+    const { name } = object.metadata;
+    const now = this.own.clock.monotonic();
+    const state = issuance(object, now - (this.waiting.get(name) ?? now));
+    if (state.state === "issued") this.waiting.delete(name);
+    else if (state.state === "waiting" && !this.waiting.has(name)) this.waiting.set(name, now);
+    return state;
   }
 
   private async requested(request: CredentialRequest, name: string): Promise<CertificateSigningRequest> {
