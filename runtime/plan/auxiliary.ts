@@ -15,6 +15,7 @@ import { metricAgentRules } from "./rbac";
 
 /** Where the proxy listens, as upstream's does; peers read it from its Service. */
 export const PROXY_PORT = 8118;
+export const PROXY_SERVICE = "liqo-proxy";
 const METRIC_AGENT_PORT = 8443;
 const RBAC = "rbac.authorization.k8s.io";
 

@@ -1,20 +1,26 @@
 import { IP } from "../../api/ipam";
 import { Label, Name } from "../../api/keys";
+import { Service } from "../../api/kubernetes";
 import { Configuration } from "../../api/networking";
 import type { PeeringSides } from "../../plan/peering";
 import type { Pair } from "../cluster/pair";
+import { PROXY_SERVICE } from "../../plan/auxiliary";
 import { CommandError } from "../failure";
 import type { Run } from "../run";
 
-const PROXY_PORT = 8118;
+/** What is asked of a pair of clusters. */
+type ReachedPair = Pick<Pair, "providerId"> & {
+  consumer: Pick<Pair["consumer"], "client">;
+  provider: Pick<Pair["provider"], "client" | "liqoNamespace">;
+};
 
 /**
  * URL of the provider's proxy as the consumer reaches it through the tunnel: the address that the provider gave it in its external network, in
  * the place that the consumer has for that network (control plane reference 16.1, 17.6).
  */
 export async function inBandProxy(
-  run: Run,
-  { consumer, provider, providerId }: Pair,
+  run: Pick<Run, "call">,
+  { consumer, provider, providerId }: ReachedPair,
   sides: PeeringSides,
 ): Promise<string> {
   const ref = { name: Name.apiServerProxyIP, namespace: provider.liqoNamespace };
@@ -38,7 +44,22 @@ export async function inBandProxy(
       'connect them first with "liqoctl network connect", or leave --in-band out',
     );
   }
-  return `http://${translated(told, original, here)}:${PROXY_PORT}`;
+  return `http://${translated(told, original, here)}:${await proxyPort(run, provider, providerId)}`;
+}
+
+/** The port of the proxy's Service, which an installation may choose. */
+async function proxyPort(
+  run: Pick<Run, "call">,
+  { client, liqoNamespace }: ReachedPair["provider"],
+  providerId: string,
+): Promise<number> {
+  const ref = { name: PROXY_SERVICE, namespace: liqoNamespace };
+  const port = (await client.get(Service, ref, run.call))?.spec?.ports?.[0]?.port;
+  if (port !== undefined) return port;
+  throw new CommandError(
+    `--in-band: Service ${ref.namespace}/${ref.name} of ${providerId} is not there, or has no port`,
+    `install ${providerId} with the API server proxy, or leave --in-band out`,
+  );
 }
 
 /** An address in one network, at the same place in another of the same size. */
