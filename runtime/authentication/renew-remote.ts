@@ -9,7 +9,7 @@ import {
   watches,
 } from "../kube";
 import { isCopy } from "../plan/replication";
-import type { AuthenticationContext } from "./authentication-context";
+import { type AuthenticationContext, labelledPeer } from "./authentication-context";
 import { keyReplacement } from "./key-rotation";
 import { describeLookup } from "./tenant-namespaces";
 
@@ -32,6 +32,11 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
         watches(renews, { when: (event) => isCopy(event.object) && exceptStatus(event) }),
         // Here the status counts: it carries the credentials.
         watches(tenants, { keys: ({ spec }) => copies(spec.clusterID) }),
+        // The namespace may be seen, or labelled, after all else.
+        watches(tenantNamespaces.informer, {
+          keys: (namespace) => copies(labelledPeer(namespace)),
+          when: exceptStatus,
+        }),
       ],
       objectOf: (key) => renews.getByKey(key),
       reconcile: async (key) => {
@@ -83,9 +88,11 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
         }
         const authParams = tenant.status?.authParams;
         if (!authParams?.signedCRT) return;
-        if (authParams.signedCRT === renew.status?.authParams?.signedCRT) return;
+        const same = authParams.signedCRT === renew.status?.authParams?.signedCRT;
         try {
-          await patchStatusIfChanged(runtime.client, Renew, renew, { authParams }, { exact: ["authParams"] });
+          // Where the consumer has them already, it is told that its mailbox was looked at.
+          const status = same ? {} : { authParams };
+          await patchStatusIfChanged(runtime.client, Renew, renew, status, { exact: ["authParams"] });
         } catch (error) {
           runtime.events.warning(
             renew,
@@ -94,7 +101,7 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
           );
           throw error;
         }
-        runtime.events.normal(renew, EventReason.processing, "Credentials handed over");
+        if (!same) runtime.events.normal(renew, EventReason.processing, "Credentials handed over");
       },
     },
     runtime,

@@ -12,6 +12,7 @@ import {
   type Controller,
   exceptStatus,
   type Informer,
+  isConflict,
   keyOf,
   type Outcome,
   patchStatusIfChanged,
@@ -70,6 +71,8 @@ export function runResourceSliceRemote(
         ...endpointChanges(allCopies),
         ...(storageClasses === undefined ? [] : [watches(storageClasses, { keys: allCopies })]),
       ],
+      // What was issued before is kept there.
+      reads: [caches.peerSecrets],
       objectOf: (key) => slices.getByKey(key),
       reconcile: (key) => reconciler.reconcile(key),
     },
@@ -213,7 +216,7 @@ class SliceReconciler {
       };
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      events.warning(slice, EventReason.authParamsFailed, error.message);
+      if (!isConflict(error)) events.warning(slice, EventReason.authParamsFailed, error.message);
       // The consumer throws away the identity of a slice that is denied: not for a hiccup, nor while an accepted certificate is good.
       const outcome = error instanceof ApiError || isAccepted(slice, "Authentication") ? "pending" : "denied";
       return { authentication: { outcome }, error };

@@ -3,6 +3,7 @@ import { controlPlaneSubject } from "../identity";
 import {
   type Controller,
   exceptStatus,
+  isConflict,
   keyOf,
   type Outcome,
   patchStatusIfChanged,
@@ -47,6 +48,8 @@ export function runTenantController(
         watches(caches.namespaceMaps, { keys: ofPeer, when: exceptStatus }),
         ...endpointChanges(() => caches.tenants.list().map(keyOf)),
       ],
+      // What was issued before is kept there.
+      reads: [caches.peerSecrets],
       objectOf: (key) => caches.tenants.getByKey(key),
       reconcile: (key) => reconciler.reconcile(key),
     },
@@ -101,9 +104,9 @@ class TenantReconciler {
     });
   }
 
-  /** Takes everything back, in the order of control plane reference 9.3. The status stays as it is. */
+  /** Takes everything back, in the order of control plane reference 9.3. Of the status only the generation that is done changes. */
   private async drain(tenant: Tenant, consumer: string): Promise<void> {
-    const { events } = this.authentication.runtime;
+    const { client, events } = this.authentication.runtime;
     const step = <T>(failure: string, work: () => Promise<T>) => this.step(tenant, failure, work);
     await step(EventReason.clusterRolesClusterWideUnbindingFailed, () =>
       this.grants.unbindClusterWide(consumer),
@@ -123,6 +126,7 @@ class TenantReconciler {
       events.normal(tenant, EventReason.resourceSlicesDeleted, `Deleted ${slices} resource slices`);
     const maps = await this.grants.deleteNamespaceMaps(consumer);
     if (maps > 0) events.normal(tenant, EventReason.namespaceMapsDeleted, `Deleted ${maps} namespace maps`);
+    await patchStatusIfChanged(client, Tenant, tenant, {});
   }
 
   private async admit(tenant: Tenant, consumer: string): Promise<Outcome> {
@@ -189,11 +193,12 @@ class TenantReconciler {
     events.normal(tenant, EventReason.reconciled, "Tenant reconciled");
   }
 
-  /** A step whose failure users see as an event on the Tenant. */
+  /** A step whose failure users see as an event on the Tenant, unless somebody else only wrote in between. */
   private async step<T>(tenant: Tenant, failure: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
+      if (isConflict(error)) throw error;
       this.authentication.runtime.events.warning(
         tenant,
         failure,

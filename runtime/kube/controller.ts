@@ -33,6 +33,8 @@ export interface ControllerSpec {
   /** Keys worked on at the same time; one key never twice. They cost nothing while they wait for answers. Default: 10. */
   workers?: number;
   sources: Source[];
+  /** Caches that reconciles read without being told of their changes: they, too, have synced before the first one. */
+  reads?: Pick<Source, "whenSynced">[];
   /** Level-triggered: it learns which object to look at, not what happened to it. What it throws is retried with the key's back-off. */
   reconcile: (key: string, run: ReconcileRun) => Promise<Outcome>;
   /** The object of a key, so that a {@link Terminal} error becomes an event on it. */
@@ -126,7 +128,8 @@ class RunningController implements Controller {
   private readonly onAbort = () => void this.stop();
 
   private begin(): void {
-    Promise.all(this.spec.sources.map((source) => source.whenSynced())).then(
+    const { sources, reads = [] } = this.spec;
+    Promise.all([...sources, ...reads].map((source) => source.whenSynced())).then(
       () => {
         if (this.stopping.signal.aborted) return;
         this.started = true;
