@@ -110,15 +110,17 @@ class CertificateKeeper {
     const secret = this.caches.secrets.get(secretName, namespace);
     // A Secret that somebody deleted is made anew; what is served meanwhile stays trusted.
     const trusted = this.served === undefined ? {} : { ca: this.served.ca };
-    const decision = decideCertificates(
-      { ...trusted, ...decoded(secret) },
-      this.names,
-      new Date(clock.now()),
-    );
+    const stored = decoded(secret);
+    const decision = decideCertificates({ ...trusted, ...stored }, this.names, new Date(clock.now()));
     if (decision.do === "replace") {
       log.info("webhook certificates renewed", { newAuthority: decision.newAuthority });
       await this.store(secret, decision.data);
       return; // the watch brings them back, ours or those of a replica that was faster
+    }
+    if (!stored.ca) {
+      // Somebody took it; other replicas and the next start read it there.
+      await this.store(secret, decision.data);
+      return;
     }
     await this.spreadTrust(decision.data.ca);
     const waitMs = this.spreadingForMs(decision.data);
@@ -131,7 +133,7 @@ class CertificateKeeper {
   }
 
   /** Over the version that was decided on, so that of several replicas one wins (409 for the others). */
-  private async store(secret: Secret | undefined, certificates: Required<CertificateData>): Promise<void> {
+  private async store(secret: Secret | undefined, certificates: ServingCertificates): Promise<void> {
     const { client } = this.context;
     const { namespace, secretName, serviceName } = this.options;
     const data = Object.fromEntries(

@@ -44,6 +44,17 @@ describe("the webhook component", function () {
     for (const name of ["liqo-system", "shop"])
       await admin.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     await installRoles(admin, "liqo-system");
+    // As an installation of upstream leaves it before its webhook has run.
+    await admin.create(Secret, {
+      apiVersion: "v1",
+      kind: "Secret",
+      type: "opaque",
+      metadata: {
+        name: "liqo-webhook-certs",
+        namespace: "liqo-system",
+        labels: { "liqo.io/webhook": "true" },
+      },
+    });
     const { mutating, validating } = webhookConfigurations({
       namespace: "liqo-system",
       serviceName: "liqo-webhook",
@@ -135,16 +146,22 @@ describe("the webhook component", function () {
     const certificate = await served();
     for (const name of [
       "liqo-webhook",
+      "liqo-webhook.liqo-system",
       "liqo-webhook.liqo-system.svc",
       "liqo-webhook.liqo-system.svc.cluster.local",
     ])
       assert.equal(certificate.checkHost(name), name);
-    const bundles = (await own())?.webhooks?.map(({ clientConfig }) =>
-      Buffer.from(clientConfig.caBundle ?? "", "base64").toString(),
-    );
-    assert.ok(
-      bundles !== undefined && bundles.length > 0 && bundles.every((bundle) => bundle === entry(made, "ca")),
-    );
+    const validating = await admin.get(ValidatingWebhookConfiguration, { name: "liqo-webhook" });
+    for (const configuration of [await own(), validating]) {
+      const bundles = configuration?.webhooks?.map(({ clientConfig }) =>
+        Buffer.from(clientConfig.caBundle ?? "", "base64").toString(),
+      );
+      assert.ok(
+        bundles !== undefined &&
+          bundles.length > 0 &&
+          bundles.every((bundle) => bundle === entry(made, "ca")),
+      );
+    }
   });
 
   it("leaves the registrations of others alone", async () => {
@@ -213,6 +230,28 @@ describe("the webhook component", function () {
     assert.equal(untrusted, 0);
     assert.equal(authoritiesOf((await own())?.webhooks?.[0]?.clientConfig.caBundle ?? "").length, 2);
     await works();
+  });
+
+  it("fills in whatever somebody takes from the Secret", async () => {
+    for (const key of ["tls.crt", "tls.key", "ca"]) {
+      await admin.patch(
+        Secret,
+        { name: "liqo-webhook-certs", namespace: "liqo-system" },
+        { data: { [key]: null } },
+        { type: "merge" },
+      );
+      await until(`${key} is there again`, async () => entry(await secret(), key) !== "", {
+        timeoutMs: 20_000,
+      });
+      await until(
+        "the one that is stored is served",
+        async () =>
+          (await served()).serialNumber ===
+          new X509Certificate(entry(await secret(), "tls.crt")).serialNumber,
+        { timeoutMs: 20_000 },
+      );
+      await works();
+    }
   });
 
   it("goes on with the same certificate after a restart, and writes nothing", async () => {

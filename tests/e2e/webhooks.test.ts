@@ -14,7 +14,7 @@ import {
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
-import type { KubeClient } from "../../runtime/kube";
+import { ApiError, type KubeClient } from "../../runtime/kube";
 import {
   AdmissionCluster,
   AUTHENTICATION,
@@ -309,6 +309,59 @@ describe("admission, over the wire", function () {
       assert.equal((await edit({ metadata: { labels: { [key]: null } } })).metadata.labels?.[key], "rome");
     });
 
+    it("refuses Tenants by the codes that clients know", async () => {
+      const codeOf = (request: Promise<unknown>) =>
+        request.then(
+          () => 200,
+          (error: unknown) => {
+            if (error instanceof ApiError) return error.status;
+            throw error;
+          },
+        );
+      await cluster().makeNamespace("liqo-tenant-naples", {
+        "liqo.io/tenant-namespace": "true",
+        [key]: "naples",
+      });
+      const rows: [code: number, inNamespace: string, labels?: Record<string, string>][] = [
+        [400, "probe"],
+        [400, "liqo-tenant-naples", { [key]: "turin" }],
+        [403, "liqo-tenant-naples"],
+      ];
+      for (const [code, inNamespace, labels] of rows)
+        assert.equal(await codeOf(admin().create(Tenant, tenant("coded", inNamespace, labels))), code);
+    });
+
+    it("refuses the update of a Tenant whose name another one has", async () => {
+      await admin().patch(
+        Namespace,
+        { name: "liqo-tenant-naples" },
+        { metadata: { labels: { [key]: "rome" } } },
+        { type: "merge" },
+      );
+      const skipped = { "liqo.io/webhook-skip": "true", [key]: "rome" };
+      const made = await admin().create(Tenant, tenant("rome", "liqo-tenant-naples", skipped));
+      const unskipped = { metadata: { labels: { "liqo.io/webhook-skip": null } } };
+      assert.match(
+        await refusal(admin().patch(Tenant, made.metadata, unskipped, { type: "merge" })),
+        /a Tenant named "rome" already exists in namespace liqo-tenant-rome/,
+      );
+      await admin().delete(Tenant, made.metadata);
+    });
+
+    it("answers what is only tried, as what is meant", async () => {
+      const attempt = (inNamespace: string) =>
+        admin().raw({
+          method: "POST",
+          path: `/apis/${AUTHENTICATION}/namespaces/${inNamespace}/tenants?dryRun=All`,
+          body: JSON.stringify(tenant("tried", inNamespace)),
+          headers: { "content-type": "application/json" },
+        });
+      assert.equal((await attempt("liqo-tenant-naples")).status, 201);
+      assert.equal((await attempt("probe")).status, 400);
+      assert.equal(await admin().get(Tenant, { name: "tried", namespace: "liqo-tenant-naples" }), undefined);
+      await admin().delete(Namespace, { name: "liqo-tenant-naples" });
+    });
+
     it("leaves objects alone that ask for it", async () => {
       const labels = { "liqo.io/webhook-skip": "true" };
       const made = await admin().create(Tenant, tenant("skipped", "probe", labels));
@@ -320,6 +373,34 @@ describe("admission, over the wire", function () {
         spec: { clusterID: "turin" },
       });
       assert.equal(foreign.metadata.labels?.[key], undefined);
+      const node = await admin().create(VirtualNode, {
+        apiVersion: OFFLOADING,
+        kind: "VirtualNode",
+        metadata: { name: "skipped", namespace: "probe", labels },
+        spec: { clusterID: "turin", vkOptionsTemplateRef: { name: "none", namespace: "probe" } },
+      });
+      assert.equal(node.spec.template, undefined);
+      await cluster().make({
+        apiVersion: "networking.liqo.io/v1beta1",
+        kind: "FirewallConfiguration",
+        metadata: { name: "skipped", namespace: "probe", labels },
+        spec: {
+          table: {
+            name: "skipped",
+            family: "IPV4",
+            chains: [
+              {
+                name: "out",
+                type: "filter",
+                policy: "accept",
+                hook: "postrouting",
+                priority: 0,
+                rules: { filterRules: [{ match: [], action: "tcpmssclamp" }] },
+              },
+            ],
+          },
+        },
+      } as Desired<KubeObject>);
       const offloading = namespaceOffloading("probe", {
         namespaceMappingStrategy: "SelectedName",
         remoteNamespaceName: "No!",
@@ -348,15 +429,32 @@ describe("admission, over the wire", function () {
       assert.deepEqual(cluster().calls.take(), {});
       const edit = (client: KubeClient, metadata: object) =>
         client.patch(ResourceSlice, made.metadata, { metadata }, { type: "merge" });
-      assert.match(
-        await refusal(edit(cluster().peers.controlPlane, { labels: { [key]: "turin" } })),
-        /can't change the remoteClusterID label/,
-      );
-      await edit(admin(), { annotations: { "liqo.io/cordon": "true" } });
-      assert.match(
-        await refusal(edit(cluster().peers.controlPlane, { annotations: { "liqo.io/cordon": null } })),
-        /control plane users can't delete the liqo\.io\/cordon annotation/,
-      );
+      const label = (value: string | null) => ({ labels: { [key]: value } });
+      const annotation = (value: string | null) => ({ annotations: { "liqo.io/cordon": value } });
+      const rows: [attempt: object, denial: RegExp, next?: object][] = [
+        [label("turin"), /can't change the remoteClusterID label/],
+        [label(null), /can't delete the remoteClusterID label/, label(null)],
+        [label("rome"), /can't add the remoteClusterID label/, label("rome")],
+        [annotation("true"), /can't add the liqo\.io\/cordon annotation/, annotation("true")],
+        [annotation("false"), /can't change the liqo\.io\/cordon annotation/],
+        [annotation(null), /control plane users can't delete the liqo\.io\/cordon annotation/],
+      ];
+      for (const [attempt, denial, next] of rows) {
+        assert.match(await refusal(edit(cluster().peers.controlPlane, attempt)), denial);
+        // Whoever is no peer may.
+        if (next !== undefined) await edit(admin(), next);
+      }
+      const others = { labels: { [key]: "rome", tier: "gold" }, annotations: { note: "the peer's" } };
+      await edit(cluster().peers.controlPlane, others);
+    });
+
+    it("gives the name of a slice free that is gone", async () => {
+      const own = { "liqo.io/replication": "true" };
+      const made = await admin().create(ResourceSlice, slice("freed", "liqo-tenant-rome", own));
+      const again = () => admin().create(ResourceSlice, slice("freed", "liqo-tenant-turin", own));
+      assert.match(await refusal(again()), /already exists in the cluster/);
+      await admin().delete(ResourceSlice, made.metadata);
+      await again();
     });
   });
 
