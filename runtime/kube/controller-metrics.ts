@@ -10,6 +10,8 @@ const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60];
 export interface ControllerState {
   depth(): number;
   active(): number;
+  /** For how long each of the reconciles under way has been, in milliseconds. */
+  underWayMs(): number[];
   readonly workers: number;
 }
 
@@ -123,6 +125,20 @@ class SharedMetrics {
     );
     this.sum(
       metrics,
+      "workqueue_unfinished_work_seconds",
+      "How long the reconciles under way have taken so far, added up, by controller",
+      "name",
+      (state) => state.underWayMs().reduce((sum, ms) => sum + ms, 0) / 1000,
+    );
+    this.gauge(
+      metrics,
+      "workqueue_longest_running_processor_seconds",
+      "How long the longest of the reconciles under way has taken so far, by controller",
+      "name",
+      (states) => Math.max(0, ...states.flatMap((state) => state.underWayMs())) / 1000,
+    );
+    this.sum(
+      metrics,
       "controller_runtime_max_concurrent_reconciles",
       "Reconciles that may be under way at a time, by controller",
       "controller",
@@ -144,13 +160,25 @@ class SharedMetrics {
     for (const time of [this.queueSeconds, this.workSeconds]) time.zero({ name: controller });
   }
 
-  /** A gauge over the controllers of each name, read when somebody asks for it. */
   private sum(
     metrics: Registry,
     name: string,
     help: string,
     label: string,
     read: (state: ControllerState) => number,
+  ): void {
+    this.gauge(metrics, name, help, label, (namesakes) =>
+      namesakes.reduce((sum, state) => sum + read(state), 0),
+    );
+  }
+
+  /** A gauge over the controllers of each name, read when somebody asks for it. */
+  private gauge(
+    metrics: Registry,
+    name: string,
+    help: string,
+    label: string,
+    read: (namesakes: ControllerState[]) => number,
   ): void {
     const { states } = this;
     new Gauge({
@@ -159,11 +187,7 @@ class SharedMetrics {
       labelNames: [label],
       registers: [metrics],
       collect() {
-        for (const [controller, namesakes] of states) {
-          let sum = 0;
-          for (const state of namesakes) sum += read(state);
-          this.set({ [label]: controller }, sum);
-        }
+        for (const [controller, namesakes] of states) this.set({ [label]: controller }, read([...namesakes]));
       },
     });
   }

@@ -80,6 +80,8 @@ class RunningController implements Controller {
   private readonly endSources: (() => void)[];
   private readonly running = new Set<Promise<void>>();
   private readonly workers: number;
+  /** Since when each key has been worked on, on the monotonic clock. */
+  private readonly begun = new Map<string, number>();
   private active = 0;
   private filling = false;
 
@@ -91,6 +93,7 @@ class RunningController implements Controller {
     this.metrics = new ControllerMetrics(context.metrics, spec.name, {
       depth: () => this.queue.depth,
       active: () => this.active,
+      underWayMs: () => [...this.begun.values()].map((begin) => context.clock.monotonic() - begin),
       workers: this.workers,
     });
     this.queue = new Queue({ clock: context.clock, observer: this.metrics });
@@ -164,8 +167,10 @@ class RunningController implements Controller {
       const key = this.queue.take();
       if (key === undefined) return;
       this.active += 1;
+      this.begun.set(key, this.context.clock.monotonic());
       const run = this.work(key).finally(() => {
         this.active -= 1;
+        this.begun.delete(key);
         this.running.delete(run);
         this.queue.done(key);
         this.fill();

@@ -172,6 +172,34 @@ describe("controller", () => {
     assert.ok(lines().every((line) => line.key === "a" && line.controller === "tenant"));
   });
 
+  it("tells how long what it works on has taken", async () => {
+    const ends: (() => void)[] = [];
+    const { source, clock, metrics } = start(() => new Promise<void>((resolve) => ends.push(resolve)));
+    const seconds = async (name: string) => {
+      const text = await metrics.metrics();
+      return Number(
+        text
+          .split("\n")
+          .find((line) => line.startsWith(`${name}{name="tenant"} `))
+          ?.split(" ")[1],
+      );
+    };
+    const both = () =>
+      Promise.all([
+        seconds("workqueue_unfinished_work_seconds"),
+        seconds("workqueue_longest_running_processor_seconds"),
+      ]);
+    source.sync();
+    source.enqueue("a");
+    await clock.advance(3_000);
+    source.enqueue("b");
+    await clock.advance(2_000);
+    assert.deepEqual(await both(), [7, 5]);
+    for (const end of ends) end();
+    await turn();
+    assert.deepEqual(await both(), [0, 0]);
+  });
+
   it("comes back when asked to, and does not when a human must act", async () => {
     let count = 0;
     const { source, clock } = start((key) => {
