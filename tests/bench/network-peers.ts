@@ -28,8 +28,8 @@ const rome: NetworkClusterPlan = {
   ],
   behindNat: false,
 };
-/** All peers have the networks that the cluster has itself. */
-const PEER = { podCidr: rome.podCidr, externalCidr: rome.externalCidr, pod: "10.200.1.2" };
+/** All peers have the networks that the cluster has itself; the pod that calls them has another address than theirs. */
+const PEER = { podCidr: rome.podCidr, externalCidr: rome.externalCidr, pod: "10.200.1.9" };
 /** How long nothing is to happen, with a look of each agent in every second. */
 const REST_MS = 10_000;
 
@@ -118,12 +118,12 @@ async function rest(cluster: NetworkCluster, agents: readonly LabAgent[]): Promi
     },
     { everyMs: 3_000, timeoutMs: 120_000 },
   );
-  const [looks, from] = [await sum("liqo_reconcile_total"), Date.now()];
+  const [looks, from] = [await sum("controller_runtime_reconcile_total"), Date.now()];
   await new Promise((resolve) => setTimeout(resolve, REST_MS));
   const apiWrites = auditEvents(cluster.auditLog, from)
     .filter(({ userAgent = "", verb }) => userAgent.startsWith("liqo-") && !/get|list|watch/.test(verb))
     .map(describeRequest);
   process.stdout.write(
-    `  at rest: ${(await sum("liqo_reconcile_total")) - looks} looks in ${REST_MS / 1000} s wrote ${(await sum("liqo_kernel_writes_total")) - before} times to kernels and ${apiWrites.length} times to the API server${apiWrites.length === 0 ? "" : ` (${apiWrites.join()})`}\n`,
+    `  at rest: ${(await sum("controller_runtime_reconcile_total")) - looks} looks in ${REST_MS / 1000} s wrote ${(await sum("liqo_kernel_writes_total")) - before} times to kernels and ${apiWrites.length} times to the API server${apiWrites.length === 0 ? "" : ` (${apiWrites.join()})`}\n`,
   );
 }
