@@ -71,7 +71,7 @@ export default tseslint.config(
   ),
   forbid(
     ["provider/**/*.ts", "components/**/*.ts"],
-    ["/runtime/(?!api|kube|identity|plan|image)"],
-    "the Pulumi side knows runtime/{api,kube,identity,plan,image}, never the runtime's controllers",
+    ["/runtime/(?!api|kube|identity|plan|image|networking/address-mapping$)"],
+    "the Pulumi side knows runtime/{api,kube,identity,plan,image} and how addresses are mapped, never the runtime's controllers",
   ),
 );

@@ -5,7 +5,7 @@ import { isRecord } from "../runtime/api/invalid-object";
 import type { AuthenticationPeeringArgs } from "./authentication-peering";
 import type { ClusterAccess } from "./cluster";
 import type { FleetArgs, FleetClusterArgs, FleetPeeringArgs } from "./fleet";
-import type { InstallationArgs, NetworkingArgs } from "./installation";
+import type { InstallationArgs, NetworkingArgs } from "./installation-args";
 import type { NamespaceOffloadingArgs } from "./namespace-offloading";
 import type { NetworkPeeringArgs } from "./network-peering";
 import type { PeeringArgs, PeeringNetworkArgs } from "./peering";
@@ -112,7 +112,7 @@ export const networkPeeringShape = shape<NetworkPeeringArgs>({
   timeoutSeconds: seconds,
 });
 
-const peeringNetwork = shape<PeeringNetworkArgs>({ server: text, link: later });
+const peeringNetwork = shape<PeeringNetworkArgs>({ enabled: flag, server: text, link: later });
 
 export const peeringShape = shape<PeeringArgs>({
   consumer: installedCluster,
@@ -124,6 +124,7 @@ export const peeringShape = shape<PeeringArgs>({
   createResourceSlice: flag,
   createVirtualNode: flag,
   networking: peeringNetwork.optional(),
+  inBand: flag,
   timeoutSeconds: seconds,
 }).superRefine((args, context) => {
   const useless = (key: "reverseResources" | "resources" | "resourceSliceClass", why: string) => {

@@ -4,7 +4,8 @@ import { fleetTopologySchema } from "../runtime/plan/fleet";
 import { fleetShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, clusterProvider, inState } from "./cluster";
-import { type ApiServerArgs, Installation, type NetworkingArgs } from "./installation";
+import { Installation } from "./installation";
+import type { ApiServerArgs, NetworkingArgs } from "./installation-args";
 import { Peering, type PeeringNetworkArgs } from "./peering";
 
 export interface FleetArgs {
@@ -44,7 +45,7 @@ export interface FleetPeeringArgs {
   resources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Amounts that the provider asks for in return, when the peering is bidirectional. */
   reverseResources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
-  /** How pods and Services of the two reach each other; `{}` takes the defaults. Both need `networking`. Without it they keep their own networks. */
+  /** How pods and Services of the two reach each other. Both clusters need `networking`; `{ enabled: false }` leaves them their own networks. */
   networking?: PeeringNetworkArgs;
 }
 
@@ -66,7 +67,7 @@ export class Fleet extends pulumi.ComponentResource {
       peerings: Object.fromEntries(
         Object.entries(args.peerings ?? {}).map(([peering, { consumer, provider, networking }]) => [
           peering,
-          { consumer, provider, networking: networking !== undefined },
+          { consumer, provider, networking: networking?.enabled ?? true },
         ]),
       ),
       networked: Object.entries(args.clusters).flatMap(([id, { networking }]) =>

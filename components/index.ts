@@ -2,20 +2,20 @@
 export { AuthenticationPeering, type AuthenticationPeeringArgs } from "./authentication-peering";
 export { type ClusterAccess, type ClusterArgs, clusterProvider, type ClusterProviderArgs } from "./cluster";
 export { Fleet, type FleetArgs, type FleetClusterArgs, type FleetPeeringArgs } from "./fleet";
-export {
-  type ApiServerArgs,
-  type AwsArgs,
-  type ComponentResourcesArgs,
-  type FabricArgs,
-  type GatewayArgs,
-  Installation,
-  type InstallationArgs,
-  type NetworkingArgs,
-  type PingArgs,
-  type ReplicasArgs,
-  type ResourceRequirementsArgs,
-  type TolerationArgs,
-} from "./installation";
+export { Installation } from "./installation";
+export type {
+  ApiServerArgs,
+  AwsArgs,
+  ComponentResourcesArgs,
+  FabricArgs,
+  GatewayArgs,
+  InstallationArgs,
+  NetworkingArgs,
+  PingArgs,
+  ReplicasArgs,
+  ResourceRequirementsArgs,
+  TolerationArgs,
+} from "./installation-args";
 export {
   NamespaceOffloading,
   type NamespaceOffloadingArgs,

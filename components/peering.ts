@@ -1,9 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 
+import { ProxyRead } from "../provider/proxy-read/resource";
+import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
 import { peeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { AuthenticationPeering } from "./authentication-peering";
 import { connected, inState } from "./cluster";
+import { installationOf } from "./installed-clusters";
 import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
 import { type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { ResourceSlice } from "./resource-slice";
@@ -27,15 +30,22 @@ export interface PeeringArgs {
   /** Whether a virtual node is made of what is granted; true by default. */
   createVirtualNode?: boolean;
   /**
-   * How pods and Services of the two clusters reach each other; `{}` takes the defaults. Without it the clusters keep their own networks. Needs
-   * installations with networking on both sides.
+   * How pods and Services of the two clusters reach each other; by default through a gateway at the provider, behind a load balancer. Needs
+   * installations with networking on both sides; `{ enabled: false }` leaves the clusters their own networks.
    */
   networking?: PeeringNetworkArgs;
+  /**
+   * Whether the consumer reaches the provider's API server through the tunnel, where it cannot reach it otherwise, and, in a bidirectional
+   * peering, the provider the consumer's; false by default. Needs installations with `proxy: true` where an API server is to be reached.
+   */
+  inBand?: boolean;
   /** Longest time for each step, in seconds; 120 by default. */
   timeoutSeconds?: number;
 }
 
 export interface PeeringNetworkArgs {
+  /** Whether the networks of the two are connected; true by default. */
+  enabled?: boolean;
   /** Which cluster's gateway waits to be called, `provider` or `consumer`: one that the other can reach; `provider` by default. */
   server?: string;
   /** How the tunnel between them is. */
@@ -45,8 +55,8 @@ export interface PeeringNetworkArgs {
 /**
  * A consumer that may use a provider's resources, as one more node: the handshake, the request for resources, and the virtual node.
  *
- * Without `networking` the clusters keep their own networks: pods on the virtual node reach each other and their API server, and pods of the two
- * clusters reach each other where the networks do.
+ * Their networks are connected, so that pods and Services of the two reach each other. Without that the clusters keep their own networks: pods on
+ * the virtual node reach each other and their API server, and pods of the two clusters reach each other where the networks do.
  */
 export class Peering extends pulumi.ComponentResource {
   /** The consumer's virtual node, once it is Ready; empty when there is to be none. */
@@ -67,6 +77,7 @@ export class Peering extends pulumi.ComponentResource {
       opts,
     );
     const { bidirectional = false, timeoutSeconds = 120 } = args;
+    checkInstallations(`Peering "${name}"`, args);
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
     const namespaces = tenantNamespaces(
@@ -81,15 +92,10 @@ export class Peering extends pulumi.ComponentResource {
     };
 
     const network = connect(name, ends, args, this);
-    const forth = lend(name, ends, args, args.resources, this);
+    const forth = lend(name, ends, network?.consumerTenantNamespace, args, args.resources, this);
+    const turned = { consumer: ends.provider, provider: ends.consumer };
     const back = bidirectional
-      ? lend(
-          `${name}-reverse`,
-          { consumer: ends.provider, provider: ends.consumer },
-          args,
-          args.reverseResources,
-          this,
-        )
+      ? lend(`${name}-reverse`, turned, network?.providerTenantNamespace, args, args.reverseResources, this)
       : undefined;
     const whenConnected = (node: pulumi.Output<string>) =>
       pulumi.all([network?.consumerTenantNamespace, node]).apply(([, nodeName]) => nodeName);
@@ -106,30 +112,77 @@ export class Peering extends pulumi.ComponentResource {
   }
 }
 
+/** Holds a peering to what its installations have, as far as they are of this program. */
+function checkInstallations(subject: string, args: PeeringArgs): void {
+  const { consumer, provider, networking, inBand = false, bidirectional = false } = args;
+  const parts = [
+    ["consumer", consumer],
+    ["provider", provider],
+  ] as const;
+  const sides = parts.map(([role, { clusterId }]) => ({
+    role,
+    ...installationOf(clusterId),
+    proxied: inBand && (role === "provider" || bidirectional),
+  }));
+  checkedArguments(peeringNeedsSchema, subject, { networking: networking?.enabled ?? true, inBand, sides });
+}
+
+interface Ends {
+  consumer: PeeringClusterArgs;
+  provider: PeeringClusterArgs;
+}
+
 /** The networks of both; undefined where they are not to be connected. */
 function connect(
   name: string,
-  ends: { consumer: PeeringClusterArgs; provider: PeeringClusterArgs },
-  { networking, timeoutSeconds = 120 }: PeeringArgs,
+  ends: Ends,
+  { networking = {}, timeoutSeconds = 120 }: PeeringArgs,
   parent: pulumi.Resource,
 ): NetworkPeering | undefined {
-  if (networking === undefined) return undefined;
-  const args = { ...ends, ...networking, createTenantNamespaces: false, timeoutSeconds };
+  const { enabled = true, ...how } = networking;
+  if (!enabled) return undefined;
+  const args = { ...ends, ...how, createTenantNamespaces: false, timeoutSeconds };
   return new NetworkPeering(name, args, { parent });
 }
 
-/** One direction of a peering: what lets the consumer use the provider's resources. */
+/**
+ * One direction of a peering: what lets the consumer use the provider's resources.
+ *
+ * @param connected namespace at the consumer, once the networks are connected
+ */
 function lend(
   name: string,
-  { consumer, provider }: { consumer: PeeringClusterArgs; provider: PeeringClusterArgs },
+  { consumer, provider }: Ends,
+  connected: pulumi.Output<string> | undefined,
   args: PeeringArgs,
   resources: PeeringArgs["resources"],
   parent: pulumi.Resource,
 ): { authentication: AuthenticationPeering; nodeName: pulumi.Output<string> } {
   const { createResourceSlice = true, createVirtualNode = true, timeoutSeconds = 120 } = args;
+  const proxy =
+    args.inBand === true && connected !== undefined
+      ? new ProxyRead(
+          `${name}-proxy`,
+          {
+            kubeconfig: provider.kubeconfig,
+            ...(provider.liqoNamespace !== undefined && { liqoNamespace: provider.liqoNamespace }),
+            consumerKubeconfig: consumer.kubeconfig,
+            tenantNamespace: connected,
+            providerClusterId: provider.clusterId,
+            timeoutSeconds,
+          },
+          { parent },
+        )
+      : undefined;
   const authentication = new AuthenticationPeering(
     name,
-    { consumer, provider, createTenantNamespaces: false, timeoutSeconds },
+    {
+      consumer,
+      provider,
+      createTenantNamespaces: false,
+      timeoutSeconds,
+      ...(proxy !== undefined && { proxyUrl: proxy.url }),
+    },
     { parent },
   );
   if (!createResourceSlice) return { authentication, nodeName: pulumi.output("") };

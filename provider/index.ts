@@ -7,8 +7,10 @@ import { gatewayRead } from "./gateway-read/functions";
 import { identityCredentials } from "./identity-credentials/functions";
 import { localCluster } from "./local-cluster/functions";
 import { networkConnection } from "./network-connection/functions";
+import { networkingGuard } from "./networking-guard/functions";
 import { nonceRead } from "./nonce-read/functions";
 import { engineContext } from "./provider-context";
+import { proxyRead } from "./proxy-read/functions";
 import { removalGuard } from "./removal-guard/functions";
 import type { ResourceFunctions } from "./resource-functions";
 import { tenantCredentials } from "./tenant-credentials/functions";
@@ -24,7 +26,9 @@ export type { KeyPairArgs } from "./key-pair-inputs";
 export { localImages, type LocalImages } from "./local-cluster/local-images";
 export { LocalCluster, type LocalClusterArgs } from "./local-cluster/resource";
 export { NetworkConnection, type NetworkConnectionArgs } from "./network-connection/resource";
+export { NetworkingGuard, type NetworkingGuardArgs } from "./networking-guard/resource";
 export { NonceRead, type NonceReadArgs } from "./nonce-read/resource";
+export { ProxyRead, type ProxyReadArgs } from "./proxy-read/resource";
 export { RemovalGuard, type RemovalGuardArgs } from "./removal-guard/resource";
 export { TenantCredentials, type TenantCredentialsArgs } from "./tenant-credentials/resource";
 export { WaitFor, type WaitForArgs } from "./wait-for/resource";
@@ -44,6 +48,8 @@ export const resources = {
   clusterNetworks,
   gatewayRead,
   networkConnection,
+  networkingGuard,
+  proxyRead,
 } as const satisfies Record<string, ResourceFunctions>;
 
 export type ResourceKey = keyof typeof resources;

@@ -68,7 +68,6 @@ export = async () => {
     consumer,
     provider,
     resources: { cpu: "2", memory: "2Gi", pods: "50" },
-    networking: {},
   });
 
   const application = shop(consumer, peering, images.busybox.name);

@@ -1,50 +1,18 @@
 import { z } from "zod";
 
-import {
-  Annotation,
-  Configuration,
-  ForeignCluster,
-  GatewayClient,
-  GatewayServer,
-  Identity,
-  IP,
-  isOn,
-  type Kind,
-  type KubeObject,
-  NamespaceOffloading,
-  Network,
-  ResourceSlice,
-  Tenant,
-  VirtualNode,
-} from "../../runtime/api";
-import { isNotFound, type KubeClient } from "../../runtime/kube";
+import { ForeignCluster } from "../../runtime/api";
+import type { KubeClient } from "../../runtime/kube";
 import { clusterInputs, inCluster, lookMs, nameInput, timeoutInput } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { waitForObject } from "../waiting/object-wait";
+import { BLOCKERS, inTheWay, listIfServed } from "./blockers";
 
 const inputs = z.object({
   ...clusterInputs,
   namespace: nameInput.describe("The Liqo namespace."),
   timeoutSeconds: timeoutInput(60),
 });
-
-/** What stands in the way of a removal, and what to do about each kind (control plane reference 17.5). */
-const blockers: readonly { kind: Kind<KubeObject>; advice: string }[] = [
-  { kind: NamespaceOffloading, advice: "take the namespaces back" },
-  { kind: ResourceSlice, advice: "remove the peerings, at the consumer" },
-  { kind: VirtualNode, advice: "remove the virtual nodes" },
-  { kind: Identity, advice: "remove the peerings, at the consumer" },
-  { kind: Tenant, advice: "remove the peerings, at the provider" },
-  { kind: Configuration, advice: "disconnect the networks" },
-  { kind: GatewayServer, advice: "disconnect the networks" },
-  { kind: GatewayClient, advice: "disconnect the networks" },
-  { kind: IP, advice: "delete them" },
-  { kind: Network, advice: "delete them" },
-];
-
-/** Named at most, of each kind: an error text is for reading. */
-const NAMED = 5;
 
 /**
  * Holds the order of a removal: objects first, while the controllers that own their finalizers still run, then the controllers, then the
@@ -66,53 +34,15 @@ export const removalGuard = resourceFunctions({
   update: () => Promise.resolve({}),
   delete: (_id, state, context) =>
     inCluster(state, context, async (client) => {
-      const found = await Promise.all(
-        blockers.map(async ({ kind, advice }) => sentence(kind, await names(client, kind, context), advice)),
-      );
-      const inTheWay = found.filter((text) => text !== undefined);
-      if (inTheWay.length > 0) {
+      const found = await inTheWay(client, BLOCKERS, context);
+      if (found !== undefined) {
         throw new Error(
-          `the installation in namespace ${state.namespace} at ${client.server} is still in use: ${inTheWay.join("; ")}; then remove it`,
+          `the installation in namespace ${state.namespace} at ${client.server} is still in use: ${found}; then remove it`,
         );
       }
       await removeForeignClusters(client, state.timeoutSeconds, context);
     }),
 });
-
-function sentence(kind: Kind<KubeObject>, found: readonly string[], advice: string): string | undefined {
-  if (found.length === 0) return undefined;
-  const more = found.length > NAMED ? ` and ${found.length - NAMED} more` : "";
-  return `${kind.kind} ${found.slice(0, NAMED).join(", ")}${more} (${advice})`;
-}
-
-async function names(
-  client: KubeClient,
-  kind: Kind<KubeObject>,
-  context: ProviderContext,
-): Promise<string[]> {
-  const objects = await listIfServed(client, kind, context);
-  return objects
-    .filter((object) => !isPreinstalled(object))
-    .map(({ metadata: { name, namespace } }) => `${namespace}/${name}`);
-}
-
-/** Came with the installation, and goes with it: no finalizer holds it (networking reference 3). */
-function isPreinstalled({ metadata }: KubeObject): boolean {
-  return isOn(metadata.annotations?.[Annotation.preinstalled]);
-}
-
-async function listIfServed<T extends KubeObject>(
-  client: KubeClient,
-  kind: Kind<T>,
-  { signal }: ProviderContext,
-): Promise<T[]> {
-  try {
-    return await client.list(kind, {}, { signal, deadlineMs: lookMs });
-  } catch (error) {
-    if (isNotFound(error)) return []; // its definition is gone already
-    throw error;
-  }
-}
 
 async function removeForeignClusters(
   client: KubeClient,

@@ -14,7 +14,7 @@ export const fleetTopologySchema = z
         consumer: z.string(),
         provider: z.string(),
         /** Whether the networks of the two are connected. */
-        networking: z.boolean().default(false),
+        networking: z.boolean(),
       }),
     ),
   })
@@ -26,7 +26,7 @@ export const fleetTopologySchema = z
         context.addIssue({
           code: "custom",
           path: ["peerings", name],
-          message: `connects networks, and cluster ${id} has no networking; give the cluster the argument networking`,
+          message: `connects networks, and cluster ${id} has no networking; give the cluster the argument networking, or the peering "networking: { enabled: false }"`,
         });
       }
       for (const [role, id] of Object.entries({ consumer, provider })) {

@@ -164,6 +164,7 @@ describe("components, on the real engine and real clusters", function () {
         liqoNamespace: milan.namespace,
       },
       bidirectional: fabric.bidirectional,
+      networking: { enabled: false },
       resources: { cpu: "1", memory: fabric.memory },
       timeoutSeconds: 60,
     });

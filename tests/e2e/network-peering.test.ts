@@ -1,6 +1,6 @@
 /**
  * Three real clusters whose networks are connected by their components: rome with milan, whose networks differ in everything, and rome with turin, whose
- * pods have the very same addresses.
+ * pods have the very same addresses, and who reach each other's API servers through the tunnel only.
  */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -17,7 +17,17 @@ import { runOnNode } from "../../provider/local-cluster/native/native-backend";
 import { runCommand } from "../../provider/local-cluster/run-command";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
-import { Configuration, type Desired, Pod, Service } from "../../runtime/api";
+import {
+  Configuration,
+  type Desired,
+  EndpointSlice,
+  IP,
+  Name,
+  Network,
+  Pod,
+  Secret,
+  Service,
+} from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
 import { mapAddress } from "../../runtime/networking/address-mapping";
 import { ownCheckout } from "../support/local-checkout";
@@ -37,6 +47,22 @@ const SERVER = `mkdir -p /www/cgi-bin
 printf '#!/bin/sh\\necho; echo "$(hostname) $REMOTE_ADDR"\\n' >/www/cgi-bin/who
 chmod +x /www/cgi-bin/who
 exec httpd -f -p 8080 -h /www`;
+
+/** Asks the API server of its environment, as its own account, and says who answers. */
+const ASK_HOME = `
+const { readFileSync } = require("node:fs");
+const { lookup } = require("node:dns").promises;
+const { request } = require("node:https");
+const account = (name) => readFileSync("/var/run/secrets/kubernetes.io/serviceaccount/" + name, "utf8");
+const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+const headers = { authorization: "Bearer " + account("token") };
+lookup(host, 4).then(({ address }) =>
+  request({ host, port, path: "/api/v1/nodes", ca: account("ca.crt"), headers, timeout: 5000 }, (response) => {
+    let text = "";
+    response.on("data", (part) => (text += part));
+    response.on("end", () => console.log([host, address, response.statusCode, JSON.parse(text).message].join("\\n")));
+  }).end(),
+);`;
 
 describe("clusters whose networks are connected", function () {
   this.timeout(5 * 60_000);
@@ -75,7 +101,7 @@ describe("clusters whose networks are connected", function () {
     for (const side of SIDES) writeFileSync(kubeconfigFile(side), clusters[side].kubeconfig, { mode: 0o600 });
     for (const [side, node] of nodes()) initial.set(node, await networkOf(side, node));
     const begin = performance.now();
-    await (await stackOf(true)).up();
+    await (await stackOf()).up();
     console.log(`    installed and peered in ${Math.round((performance.now() - begin) / 1000)} s`);
     await Promise.all([
       run("rome", server("rome-a", "default", { nodeName: "rome-1" })),
@@ -95,10 +121,20 @@ describe("clusters whose networks are connected", function () {
   const nodes = (): [Side, string][] =>
     SIDES.flatMap((side) => clusters[side].nodeNames.map((node): [Side, string] => [side, node]));
 
-  const stackOf = (peered: boolean): Promise<Stack> =>
-    project.stack("networks", () => Promise.resolve(program(peered)));
+  /** What of the whole there is. */
+  interface Parts {
+    peered?: boolean;
+    /** Whether turin's installation has networking. */
+    turin?: boolean;
+  }
 
-  function program(peered: boolean): Record<string, pulumi.Output<unknown>> {
+  const stackOf = (parts: Parts = {}): Promise<Stack> =>
+    project.stack("networks", () => Promise.resolve(program(parts)));
+
+  function program({
+    peered = true,
+    turin: networked = true,
+  }: Parts): Record<string, pulumi.Output<unknown>> {
     const installed = (side: Side) => {
       const { kubeconfig, podCidr, serviceCidr, peerApiServerUrl } = clusters[side];
       const provider = liqo.clusterProvider(side, { kubeconfig, clusterIdentifier: side });
@@ -107,8 +143,12 @@ describe("clusters whose networks are connected", function () {
         clusterId: side,
         namespace: SPECS[side].liqoNamespace,
         image: images.runtime.name,
-        networking: { podCidrs: [podCidr], serviceCidr, reservedSubnets: ["172.30.0.0/15"] },
-        apiServer: { address: peerApiServerUrl },
+        ...((networked || side !== "turin") && {
+          networking: { podCidrs: [podCidr], serviceCidr, reservedSubnets: ["172.30.0.0/15"] },
+        }),
+        proxy: side !== "milan",
+        // Whoever dials that name gets his own API server, unless a proxy dials it elsewhere.
+        apiServer: { address: side === "milan" ? peerApiServerUrl : "https://kubernetes.default.svc" },
       });
       return { kubeconfig, provider, clusterId, liqoNamespace: namespace };
     };
@@ -116,31 +156,35 @@ describe("clusters whose networks are connected", function () {
     const milan = installed("milan");
     const turin = installed("turin");
     if (!peered) return {};
-    const peering = new liqo.Peering("rome-milan", {
+    const north = new liqo.Peering("rome-milan", {
       consumer: { ...rome, tenantNamespace: "to-milan" },
       provider: milan,
       resources: { cpu: "1", memory: "1Gi" },
-      networking: {},
       timeoutSeconds: 300,
     });
-    new liqo.NetworkPeering("rome-turin", {
+    const west = new liqo.Peering("rome-turin", {
       consumer: rome,
       provider: turin,
-      server: "consumer",
-      link: { serviceType: "NodePort", mtu: 1320 },
+      bidirectional: true,
+      inBand: true,
+      resources: { cpu: "500m", memory: "512Mi" },
+      reverseResources: { cpu: "500m", memory: "512Mi" },
+      networking: { server: "consumer", link: { serviceType: "NodePort", mtu: 1320 } },
       timeoutSeconds: 300,
     });
-    const namespace = new k8s.core.v1.Namespace(
-      "shop",
-      { metadata: { name: "shop" } },
-      { provider: rome.provider },
-    );
-    new liqo.NamespaceOffloading(
-      "shop",
-      { cluster: rome, namespace: namespace.metadata.name, podOffloadingStrategy: "LocalAndRemote" },
-      { dependsOn: peering },
-    );
-    return { nodeName: peering.nodeName };
+    const offload = (name: string, cluster: typeof rome, dependsOn: liqo.Peering) => {
+      const { provider } = cluster;
+      const namespace = new k8s.core.v1.Namespace(name, { metadata: { name } }, { provider });
+      new liqo.NamespaceOffloading(
+        name,
+        { cluster, namespace: namespace.metadata.name, podOffloadingStrategy: "LocalAndRemote" },
+        { dependsOn },
+      );
+    };
+    offload("shop", rome, north);
+    offload("wine", rome, west);
+    offload("books", turin, west);
+    return { nodeName: north.nodeName };
   }
 
   function server(name: string, namespace: string, spec: Partial<Pod["spec"]>): Desired<Pod> {
@@ -207,6 +251,28 @@ describe("clusters whose networks are connected", function () {
       timeoutMs: 120_000,
     });
 
+  /** Asks until pods of both clusters have answered. */
+  async function both(side: Side, client: string, namespace: string, host: string): Promise<void> {
+    const seen = new Set<string>();
+    await until(
+      `the Service answers ${client} of ${side} from both`,
+      async () => {
+        const [name = ""] = (await ask(side, client, host, namespace).catch(() => "")).split(" ");
+        if (name !== "") seen.add(name);
+        return seen.size === 2;
+      },
+      { timeoutMs: 120_000 },
+    );
+    assert.deepEqual([...seen].sort(), ["at-milan", "at-rome"]);
+  }
+
+  it("have nothing to change once what was told is looked at again", async () => {
+    const stack = await stackOf();
+    await stack.refresh();
+    const { changeSummary } = await stack.preview({ expectNoChanges: true });
+    assert.deepEqual(Object.keys(changeSummary), ["same"]);
+  });
+
   it("reach each other's pods, from every node to every node, and see who it is", async () => {
     for (const [side, peer] of [
       ["rome", "milan"],
@@ -246,26 +312,131 @@ describe("clusters whose networks are connected", function () {
     );
     await Promise.all([
       run("rome", server("at-rome", "shop", { nodeSelector: { "kubernetes.io/hostname": "rome-2" } })),
-      run("rome", server("at-milan", "shop", { nodeSelector: { "liqo.io/type": "virtual-node" } })),
+      run("rome", server("at-milan", "shop", { nodeSelector: { "liqo.io/remote-cluster-id": "milan" } })),
     ]);
     const offloaded = await addressOf("rome", "at-milan", "shop");
     assert.match(offloaded, /^10\.62\./, "the pod's address in rome is one that leads to milan");
-    const both = async (side: Side, client: string, namespace: string, host: string) => {
-      const seen = new Set<string>();
-      await until(
-        `the Service answers ${client} of ${side} from both`,
-        async () => {
-          const [name = ""] = (await ask(side, client, host, namespace).catch(() => "")).split(" ");
-          if (name !== "") seen.add(name);
-          return seen.size === 2;
-        },
-        { timeoutMs: 120_000 },
-      );
-      assert.deepEqual([...seen].sort(), ["at-milan", "at-rome"]);
-    };
     await both("rome", "rome-a", "default", "web.shop");
     await both("milan", "milan-a", "default", "web.shop-rome");
     await both("rome", "at-milan", "shop", "web");
+  });
+
+  it("let an offloaded pod reach the API server of its home, which knows its account", async () => {
+    const { runtime } = images;
+    const idle = "setInterval(() => {}, 60_000)";
+    const containers = [{ name: "main", image: runtime.name, command: ["node", "-e", idle] }];
+    const caller = server("caller", "shop", {
+      nodeSelector: { "liqo.io/remote-cluster-id": "milan" },
+      containers,
+    });
+    await run("rome", { ...caller, metadata: { name: "caller", namespace: "shop" } });
+    const said = await until(
+      "the home API server answers",
+      () => exec("rome", "caller", "shop", ["node", "-e", ASK_HOME]),
+      { everyMs: 200 },
+    );
+    const [host, address, status, message] = said.trim().split("\n");
+    const home = await clients.rome.get(IP, { name: Name.apiServerIP, namespace: "liqo" });
+    assert.equal(host, "kubernetes.default");
+    assert.equal(address, await seenFrom("milan", home?.status?.ip ?? "", "rome"));
+    assert.equal(status, "403");
+    assert.match(message ?? "", /User "system:serviceaccount:shop:default" cannot list resource "nodes"/);
+    await clients.rome.delete(Pod, { name: "caller", namespace: "shop" }, { gracePeriodSeconds: 0 });
+  });
+
+  for (const [home, peer, namespace] of [
+    ["rome", "turin", "wine"],
+    ["turin", "rome", "books"],
+  ] as const) {
+    it(`reach ${peer}'s API server from ${home} through the tunnel, with its streams`, async () => {
+      const script = "while :; do echo tick; sleep 1; done";
+      const pod = server(`from-${home}`, namespace, {
+        nodeSelector: { "liqo.io/remote-cluster-id": peer },
+        containers: [{ name: "main", image: images.busybox.name, command: ["sh", "-c", script] }],
+      });
+      await run(home, pod);
+      const secrets = await clients[home].list(Secret, {
+        namespace: `liqo-tenant-${peer}`,
+        labelSelector: "liqo.io/identity-type=ControlPlane",
+      });
+      const kubeconfigs = secrets.map(({ data }) =>
+        Buffer.from(data?.["kubeconfig"] ?? "", "base64").toString(),
+      );
+      assert.match(kubeconfigs.join("\n"), /server: "?https:\/\/kubernetes\.default\.svc/);
+      assert.match(kubeconfigs.join("\n"), /proxy-url: "?http:\/\/[\d.]+:8118/);
+      const name = `from-${home}`;
+      const speak = ["sh", "-c", "hostname; cat; echo gone >&2; exit 3"];
+      const args = ["--kubeconfig", kubeconfigFile(home), "-n", namespace];
+      let heard = "";
+      const spoken = runCommand(kubectlPath, [...args, "exec", "-i", name, "--", ...speak], {
+        input: "what is typed\n",
+        timeoutMs: 30_000,
+        onOutput: (text) => (heard += text),
+      });
+      await assert.rejects(spoken, /exit code 3/);
+      assert.match(heard, new RegExp(`${name}\nwhat is typed\n`));
+      assert.match(heard, /^gone$/m);
+      let followed = "";
+      const stop = new AbortController();
+      const logs = runCommand(kubectlPath, [...args, "logs", "--follow", "--tail=1", name], {
+        signal: stop.signal,
+        onOutput: (text) => (followed += text),
+      });
+      const ended = assert.rejects(logs);
+      await until("lines come as they are written", () => followed.split("tick").length > 3);
+      stop.abort();
+      await ended;
+      await clients[home].delete(Pod, { name, namespace }, { gracePeriodSeconds: 0 });
+    });
+  }
+
+  it("leave the peer's pods out of Services while it cannot be reached, and take them in again", async () => {
+    /** Whether each pod of the Service is ready there, by address. */
+    const readiness = async (side: Side, namespace: string) => {
+      const slices = await clients[side].list(EndpointSlice, {
+        namespace,
+        labelSelector: "kubernetes.io/service-name=web",
+      });
+      const all = slices.flatMap(({ endpoints }) => endpoints ?? []);
+      return all
+        .map(({ addresses, conditions }) => `${addresses.join()} ${conditions?.ready === true}`)
+        .sort();
+    };
+    const become = (side: Side, namespace: string, expected: string[]) =>
+      until(
+        `endpoints at ${side}: ${expected.join(", ")}`,
+        async () => (await readiness(side, namespace)).join() === [...expected].sort().join(),
+        { everyMs: 200, timeoutMs: 90_000 },
+      );
+    const atMilan = await addressOf("rome", "at-milan", "shop");
+    const atRome = await addressOf("rome", "at-rome", "shop");
+    const romesAtMilan = await seenFrom("milan", atRome, "rome");
+    const milansOwn = (await clients.milan.get(Pod, { name: "at-milan", namespace: "shop-rome" }))?.status
+      ?.podIP;
+    const reached = async () => {
+      await become("rome", "shop", [`${atRome} true`, `${atMilan} true`]);
+      await become("milan", "shop-rome", [`${milansOwn} true`, `${romesAtMilan} true`]);
+    };
+    await reached();
+    const onMilan = (script: string) =>
+      Promise.all(clusters.milan.nodeNames.map((node) => runOnNode("milan", node, ["sh", "-c", script])));
+    await onMilan(
+      "nft 'add table inet cut; add chain inet cut f { type filter hook forward priority -300; }; add rule inet cut f udp dport 51840 drop; add rule inet cut f udp sport 51840 drop'",
+    );
+    try {
+      await become("rome", "shop", [`${atRome} true`, `${atMilan} false`]);
+      await become("milan", "shop-rome", [`${milansOwn} true`, `${romesAtMilan} false`]);
+      const names = new Set<string>();
+      for (let count = 0; count < 10; count++) {
+        const [name = ""] = (await answer("rome", "rome-a", "web.shop")).split(" ");
+        names.add(name);
+      }
+      assert.deepEqual([...names], ["at-rome"]);
+    } finally {
+      await onMilan("nft delete table inet cut");
+    }
+    await reached();
+    await both("rome", "rome-a", "default", "web.shop");
   });
 
   it("come back by themselves when a gateway is killed", async () => {
@@ -292,7 +463,16 @@ describe("clusters whose networks are connected", function () {
 
   it("leave nothing on the nodes when they part", async () => {
     await clients.rome.delete(Pod, { name: "at-milan", namespace: "shop" });
-    await (await stackOf(false)).up();
+    await assert.rejects((await stackOf({ peered: false, turin: false })).up(), (error) => {
+      assert.match(String(error), /networking of the installation at \S+ is still in use: Configuration/);
+      assert.match(String(error), /run once, and then take networking out of the installation/);
+      return true;
+    });
+    await (await stackOf({ peered: false })).up();
+    await (await stackOf({ peered: false, turin: false })).up();
+    assert.deepEqual(await clients.turin.list(Network), []);
+    const held = (await clients.turin.list(IP)).filter(({ metadata }) => metadata.finalizers?.length);
+    assert.deepEqual(held, []);
     for (const [side, node] of nodes()) {
       let now = "";
       try {
@@ -304,7 +484,9 @@ describe("clusters whose networks are connected", function () {
         assert.equal(now, initial.get(node), `${node}: ${String(error)}`);
       }
     }
-    const { changeSummary } = await (await stackOf(false)).preview({ expectNoChanges: true });
+    const { changeSummary } = await (
+      await stackOf({ peered: false, turin: false })
+    ).preview({ expectNoChanges: true });
     assert.deepEqual(Object.keys(changeSummary), ["same"]);
   });
 

@@ -8,6 +8,7 @@ import {
   NetworkPeering,
   type NetworkPeeringArgs,
   Peering,
+  type PeeringArgs,
 } from "../../../components";
 import { recordResources, type RecordedResource } from "./recorded-resources";
 
@@ -16,6 +17,7 @@ const computed = {
   [`${DYNAMIC}ClusterNetworks`]: { podCidrs: ["10.62.0.0/18"], externalCidr: "10.70.0.0/16" },
   [`${DYNAMIC}GatewayRead`]: { publicKey: "a2V5", addresses: ["203.0.113.10"], port: 31840 },
   [`${DYNAMIC}NetworkConnection`]: { since: "2026-05-04T12:00:00Z" },
+  [`${DYNAMIC}ProxyRead`]: { url: "http://10.68.0.3:8118" },
   [`${DYNAMIC}NonceRead`]: { nonce: "bm9uY2U=" },
   [`${DYNAMIC}TenantCredentials`]: { publicKey: "a2V5", csr: "Y3Ny", signature: "c2ln" },
   [`${DYNAMIC}IdentityCredentials`]: {
@@ -190,23 +192,82 @@ describe("the networking of components, with mocks", function () {
     });
   }
 
-  it("comes with a peering that asks for it, in the namespaces that the peering has", async () => {
-    const run = (networking?: object) =>
+  it("comes with a peering, in the namespaces that the peering has, unless that is told to leave it", async () => {
+    const run = (args: Partial<PeeringArgs> = {}) =>
       recordResources(
-        () => {
-          const args = { consumer: rome, provider: milan, ...(networking !== undefined && { networking }) };
-          return [new Peering("rome-milan", args).nodeName];
-        },
+        () => [new Peering("rome-milan", { consumer: rome, provider: milan, ...args }).nodeName],
         { computed },
       );
-    const { resources } = await run({});
+    const { resources } = await run();
     assert.deepEqual(shown(resources, "Configuration", "Namespace"), [
       "Configuration rome-milan-consumer liqo-tenant-milan/milan",
       "Configuration rome-milan-provider liqo-tenant-rome/rome",
       "Namespace rome-milan-consumer /liqo-tenant-milan",
       "Namespace rome-milan-provider /liqo-tenant-rome",
     ]);
-    assert.deepEqual(shown((await run()).resources, ...kinds), []);
+    assert.deepEqual(shown((await run({ networking: { enabled: false } })).resources, ...kinds), []);
+    assert.equal(specOf(resources, "Tenant")?.["proxyURL"], undefined);
+    await assert.rejects(
+      run({ networking: { enabled: false }, inBand: true }),
+      /inBand: true goes through the tunnel between the networks, which networking.enabled turns off/,
+    );
+  });
+
+  it("carries what the consumer's controllers say to the provider, where it is in band", async () => {
+    const { resources } = await recordResources(
+      () => [
+        new Peering("rome-milan", {
+          consumer: { ...rome, tenantNamespace: "to-milan" },
+          provider: milan,
+          bidirectional: true,
+          inBand: true,
+        }).nodeName,
+      ],
+      { computed },
+    );
+    const proxies = resources.filter(({ type }) => type === `${DYNAMIC}ProxyRead`);
+    assert.deepEqual(
+      proxies
+        .map(({ name, inputs }) => [name, inputs["providerClusterId"], inputs["tenantNamespace"]])
+        .sort(),
+      [
+        ["rome-milan-proxy", "milan", "to-milan"],
+        ["rome-milan-reverse-proxy", "rome", "liqo-tenant-rome"],
+      ],
+    );
+    const tenants = resources.filter(({ type }) => type.endsWith(":Tenant"));
+    assert.deepEqual(
+      tenants.map(({ inputs }) => (inputs["spec"] as { proxyURL?: string }).proxyURL),
+      ["http://10.68.0.3:8118", "http://10.68.0.3:8118"],
+    );
+  });
+
+  it("is refused in a preview where an installation of the program has no networking, or no proxy for it", async () => {
+    const run = (networking: NetworkingArgs | undefined, args: Partial<PeeringArgs>) =>
+      recordResources(
+        () => {
+          const { clusterId } = new Installation("alps", {
+            cluster: { kubeconfig: milan.kubeconfig },
+            clusterId: "milan",
+            image: "runtime:7",
+            ...(networking !== undefined && { networking }),
+          });
+          const provider = { kubeconfig: milan.kubeconfig, clusterId };
+          return [new Peering("rome-milan", { consumer: rome, provider, ...args }).nodeName];
+        },
+        { preview: true, computed },
+      );
+    const networks = { podCidrs: ["10.62.0.0/18"], serviceCidr: "10.162.64.0/20" };
+    await assert.rejects(
+      run(undefined, {}),
+      /Peering "rome-milan".*provider: has no networking, .* give Installation "alps" the argument networking, or the peering "networking: \{ enabled: false \}"/,
+    );
+    await assert.rejects(
+      run(networks, { inBand: true }),
+      /provider: has no proxy, .*: give Installation "alps" "proxy: true"/,
+    );
+    await run(undefined, { networking: { enabled: false } });
+    await run(networks, {});
   });
 
   it("comes with a fleet, and is refused where one of the two clusters has none", async () => {
@@ -231,7 +292,7 @@ describe("the networking of components, with mocks", function () {
     assert.equal(shown(resources, "DaemonSet").length, 2);
     await assert.rejects(
       fleet(undefined),
-      /peerings\.north: connects networks, and cluster rome has no networking; give the cluster the argument/,
+      /peerings\.north: connects networks, and cluster rome has no networking; give the cluster the argument networking, or the peering "networking: \{ enabled: false \}"/,
     );
   });
 });

@@ -219,6 +219,7 @@ describe("the structure of components, with mocks", function () {
               const { nodeName, reverseNodeName } = new Peering("peers", {
                 consumer: rome,
                 provider: milan,
+                networking: { enabled: false },
                 ...args,
               });
               return [nodeName, reverseNodeName];
@@ -246,7 +247,12 @@ describe("the structure of components, with mocks", function () {
       it("asks for nothing where it is told to", async () => {
         const { resources, outputs } = await recordResources(
           () => [
-            new Peering("peers", { consumer: rome, provider: milan, createResourceSlice: false }).nodeName,
+            new Peering("peers", {
+              consumer: rome,
+              provider: milan,
+              networking: { enabled: false },
+              createResourceSlice: false,
+            }).nodeName,
           ],
           { preview, computed },
         );
@@ -285,8 +291,8 @@ describe("the structure of components, with mocks", function () {
 
       it("makes a fleet's clusters and peerings, with one provider for each cluster", async () => {
         const { resources } = await fleet({
-          north: { consumer: "rome", provider: "milan" },
-          west: { consumer: "rome", provider: "turin", bidirectional: true },
+          north: { consumer: "rome", provider: "milan", networking: { enabled: false } },
+          west: { consumer: "rome", provider: "turin", bidirectional: true, networking: { enabled: false } },
         });
         assert.deepEqual(
           ofKind(resources, "kubernetes")
