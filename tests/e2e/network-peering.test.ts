@@ -365,17 +365,14 @@ describe("clusters whose networks are connected", function () {
       assert.match(kubeconfigs.join("\n"), /server: "?https:\/\/kubernetes\.default\.svc/);
       assert.match(kubeconfigs.join("\n"), /proxy-url: "?http:\/\/[\d.]+:8118/);
       const name = `from-${home}`;
-      const speak = ["sh", "-c", "hostname; cat; echo gone >&2; exit 3"];
       const args = ["--kubeconfig", kubeconfigFile(home), "-n", namespace];
-      let heard = "";
-      const spoken = runCommand(kubectlPath, [...args, "exec", "-i", name, "--", ...speak], {
-        input: "what is typed\n",
-        timeoutMs: 30_000,
-        onOutput: (text) => (heard += text),
-      });
-      await assert.rejects(spoken, /exit code 3/);
-      assert.match(heard, new RegExp(`${name}\nwhat is typed\n`));
-      assert.match(heard, /^gone$/m);
+      const execute = (...command: string[]) =>
+        runCommand(kubectlPath, [...args, "exec", "-i", name, "--", "sh", "-c", ...command], {
+          input: "what is typed\n",
+          timeoutMs: 30_000,
+        });
+      assert.equal(await execute("hostname; cat"), `${name}\nwhat is typed\n`);
+      await assert.rejects(execute("echo gone >&2; exit 3"), /exit code 3: gone/);
       let followed = "";
       const stop = new AbortController();
       const logs = runCommand(kubectlPath, [...args, "logs", "--follow", "--tail=1", name], {
