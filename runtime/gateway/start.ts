@@ -74,6 +74,7 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
       address: `${gateway.address}/${gateway.addressLength}`,
     },
     flags.implementation,
+    runtime.clock,
   );
   const endpoint =
     gateway.end === "server"

@@ -13,7 +13,7 @@ import { isTunnelInPlace, type ObservedTunnel, parseDump } from "../networking/w
 import type { Gateway } from "./gateway";
 import { readPrivateKey } from "./private-key";
 import type { ServerEndpoint } from "./server-endpoint";
-import type { Implementation, TunnelInterface } from "./tunnel-interface";
+import { type Implementation, MadeLaterError, type TunnelInterface } from "./tunnel-interface";
 
 const NAME = "tunnel";
 /** How often the file of the private key is looked at: the kubelet changes it without telling. */
@@ -173,6 +173,6 @@ export class Tunnel {
     const message = fault instanceof Error ? fault.message : String(fault);
     if (this.missing?.message !== message) run.log.warn("tunnel not configured", { reason, error: fault });
     this.missing = { reason, message };
-    return { requeueAfterMs: RETRY_MS };
+    return { requeueAfterMs: fault instanceof MadeLaterError ? fault.afterMs : RETRY_MS };
   }
 }
