@@ -23,8 +23,8 @@ import { TunnelInterface } from "./tunnel-interface";
 
 /** A peer that is silent for this long may have lost its session; WireGuard itself would wait three times as long. */
 const SILENT_MS = 5_000;
-/** A server that never answered at an address may answer at another. */
-const NEXT_ADDRESS_MS = 15_000;
+/** A server that begins no session at an address for this long may be at another, or its name may have got another one. */
+const NEXT_ADDRESS_MS = 3_000;
 
 /**
  * Starts a gateway: the tunnel to one peer, and the routes, the firewall and the overlay that bring packets to it and from it (networking
@@ -105,6 +105,7 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
     isOurs: (object) => isRouteOfGateway(object, audience),
     overlay: () => overlay.wish(),
     overlaySources: (key) => overlay.sources(key),
+    ownAddressLast: true,
     after: Promise.all([tables.first, tunnel.first]).then(() => undefined),
   });
   later.onActivity = () => {
@@ -217,7 +218,10 @@ class TunnelConnection {
       this.triedAt = clock.monotonic();
     } else if (peer.handshakeAt === undefined && clock.monotonic() - this.triedAt > NEXT_ADDRESS_MS) {
       this.triedAt = clock.monotonic();
+      const before = endpoint?.current?.address;
       await endpoint?.tryNext();
+      // WireGuard dials again only seconds after it last did, wherever that was.
+      if (endpoint?.current?.address !== before) await tunnel.beginAnew();
     }
   }
 

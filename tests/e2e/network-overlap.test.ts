@@ -75,6 +75,8 @@ const CONNECTIONS: readonly (readonly [Id, Id])[] = [
   ["milan", "rome"],
   ["turin", "milan"],
 ];
+/** Where the server at turin is to be found once it has moved. */
+const TURIN_LATER = "203.0.113.103";
 const QUIET = ["--ping-update-status-interval=1h"];
 
 describe("three clusters whose networks overlap", function () {
@@ -128,7 +130,8 @@ describe("three clusters whose networks overlap", function () {
   async function connect(client: Id, server: Id): Promise<void> {
     await cluster(server).peer(PLANS[client]);
     const [address = ""] = PLANS[server].outside.split("/");
-    await cluster(client).peer(PLANS[server], { addresses: [address], port: 51840 });
+    const addresses = [address, ...(server === "turin" ? [TURIN_LATER] : [])];
+    await cluster(client).peer(PLANS[server], { addresses, port: 51840 });
     await cluster(client).know(server, await cluster(server).publicKey(client));
     await cluster(server).know(client, await cluster(client).publicKey(server));
     await startGateway(server, client, "server", nodesOf(server)[1] ?? "");
@@ -288,8 +291,36 @@ describe("three clusters whose networks overlap", function () {
     await startGateway("rome", "turin", "client", "rome-1");
     await back("the client's gateway moved", "rome-2");
     await endGateway("rome", "milan");
+    // It gets the very address that a pod of milan has there.
+    const { address } = podOn("milan-1");
+    cluster("rome").nodeOf("rome-1").nextPod = Number(address.split(".")[3]) - 1;
     await startGateway("rome", "milan", "server", "rome-1");
+    assert.equal(gateways.get("rome-milan")?.address, address);
     await back("the server's gateway moved", "rome-2");
+    await reaches("milan", podOn("milan-1"), "rome", podOn("rome-1"));
+    await reaches("rome", podOn("rome-1"), "milan", podOn("milan-1"));
+    await atRest();
+  });
+
+  it("come back when a server's address is another one", async () => {
+    const [address = ""] = PLANS.turin.outside.split("/");
+    // Nothing that leaves the server unasked gets out, so that its client has to find it.
+    await cluster("turin").router.run(`
+      ip addr add ${TURIN_LATER}/24 dev outside
+      nft add table ip moved
+      nft 'add chain ip moved in { type filter hook prerouting priority -300; }'
+      nft add rule ip moved in ip daddr ${address} udp dport 51840 drop
+      nft 'add chain ip moved through { type filter hook forward priority 0; }'
+      nft add rule ip moved through oifname outside udp sport 51840 ct direction original drop
+      conntrack -D -p udp --orig-port-dst 51840`);
+    assert.ok(
+      !(await answers(
+        podOn("rome-1").host,
+        await cluster("rome").remapped("turin", podOn("turin-1").address),
+        8000,
+      )),
+    );
+    await back("the server's address changed", "rome-1");
     await atRest();
   });
 });

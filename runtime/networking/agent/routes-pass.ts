@@ -1,6 +1,7 @@
 import { RouteConfiguration } from "../../api";
 import { exceptStatus, type Informer, keyOf, type ReconcileRun, type Source, watches } from "../../kube";
 import { isOverlay, type OverlayLink, overlayPlan } from "../links/overlay-links";
+import { localLookupPlan } from "../routes/local-lookup";
 import type { ObservedRoute, ObservedRule } from "../routes/observed";
 import { leftoverRemoval, type RefusedLine, routeTablePlan } from "../routes/route-plan";
 import { routeTableId } from "../routes/table-id";
@@ -30,6 +31,8 @@ export interface RoutesOptions {
   overlay: () => OverlayWish;
   /** Of the overlay, with any key. */
   overlaySources: (key: string) => Source[];
+  /** Whether this is a gateway, to whose own address pods of peers come first. */
+  ownAddressLast?: boolean;
   /** The first pass waits for it: connections that begin before their addresses are translated would stay so. */
   after: Promise<void>;
 }
@@ -55,9 +58,12 @@ export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass
     ],
     pass: async (run) => {
       await after;
-      const linksWait = await applyLinks(agent, options.overlay(), run);
+      const overlay = options.overlay();
+      const linksWait = await applyLinks(agent, overlay, run);
       const objects = options.routes.list().filter(isOurs);
-      const routesWait = await applyRoutes(agent, objects, run);
+      const own = options.ownAddressLast === true ? await ownAddress(agent, overlay) : undefined;
+      if (own !== undefined) await applyLocalLookup(agent, own, run);
+      const routesWait = await applyRoutes(agent, objects, own, run);
       await releaseDeleted(agent, RouteConfiguration, objects, options.finalizer);
       const delays = [linksWait, routesWait].filter((delay) => delay !== undefined);
       return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
@@ -82,16 +88,33 @@ async function applyLinks(
   return WAIT_MS;
 }
 
+/** The one that nodes know it by; undefined while it knows no node. */
+async function ownAddress({ kernel }: AgentContext, { links }: OverlayWish): Promise<string | undefined> {
+  const [link] = links;
+  return link && (await kernel.sourceTowards(link.remote));
+}
+
+async function applyLocalLookup({ kernel }: AgentContext, own: string, run: ReconcileRun): Promise<void> {
+  const refused = await kernel.applyBatch(localLookupPlan(own, await kernel.rules()));
+  if (refused.length > 0) {
+    run.log.warn("pods of peers with the address of this gateway cannot be reached", {
+      address: own,
+      refused,
+    });
+  }
+}
+
 async function applyRoutes(
   agent: AgentContext,
   objects: readonly RouteConfiguration[],
+  own: string | undefined,
   run: ReconcileRun,
 ): Promise<number | undefined> {
   const { kernel } = agent;
   const present = objects.filter(({ metadata }) => !metadata.deletionTimestamp);
   const rules = await kernel.rules();
   const routes = await kernel.routes();
-  const wanted = wantedTables(present, rules, routes);
+  const wanted = wantedTables(present, own, rules, routes);
   const ids = new Set(present.map(({ spec }) => routeTableId(spec.table.name)));
   const leftover = leftoverRemoval(ids, { rules, routes });
   const lines = [...wanted.flatMap((want) => want.lines), ...leftover];
@@ -112,6 +135,7 @@ async function applyRoutes(
 
 function wantedTables(
   objects: readonly RouteConfiguration[],
+  own: string | undefined,
   rules: readonly ObservedRule[],
   routes: readonly ObservedRoute[],
 ): Wanted[] {
@@ -129,13 +153,27 @@ function wantedTables(
           );
         }
         holders.set(table.name, object);
-        const own = byTable.get(String(routeTableId(table.name))) ?? [];
-        return { object, lines: routeTablePlan(table, { rules, routes: own }) };
+        const present = byTable.get(String(routeTableId(table.name))) ?? [];
+        const routable = withoutWayTo(own, table);
+        return { object, lines: routeTablePlan(routable, { rules, routes: present }) };
       } catch (error) {
         return { object, lines: [], fault: error instanceof Error ? error : new Error(String(error)) };
       }
     })
     .sort((a, b) => Number(holdsNextHops(b)) - Number(holdsNextHops(a)));
+}
+
+/** A gateway is a pod of its cluster, too, but no node is on the way to itself. */
+function withoutWayTo(
+  own: string | undefined,
+  table: RouteConfiguration["spec"]["table"],
+): RouteConfiguration["spec"]["table"] {
+  if (own === undefined) return table;
+  const rules = table.rules.map((rule) => ({
+    ...rule,
+    routes: rule.routes.filter(({ dst }) => dst !== `${own}/32`),
+  }));
+  return { ...table, rules };
 }
 
 /** Tables with the ways to next hops come before those with the ways through them. */
