@@ -111,6 +111,10 @@ export function defineKind<
   const apiVersion = `${group}/${version}` as const;
   const envelope = { apiVersion, kind };
   const specSchema = once(spec);
+  const observesGeneration = once(() => {
+    const schema = status?.();
+    return schema instanceof z.ZodObject && "observedGeneration" in schema.shape;
+  });
   const structure = once(() => structuralSchema(specSchema(), embeddedSchema));
   const manifest = once(() =>
     z.object({
@@ -132,6 +136,9 @@ export function defineKind<
     definition,
     get specSchema(): Spec {
       return specSchema();
+    },
+    get observesGeneration(): boolean {
+      return observesGeneration();
     },
     parse(value: unknown): T {
       const result = manifest().safeParse(withoutNulls(checkEnvelope(envelope, value)));

@@ -80,6 +80,8 @@ export interface Kind<T extends KubeObject> {
   /** Path segment, such as `tenants`. */
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Whether its status has `observedGeneration`, which whoever writes the status keeps. */
+  readonly observesGeneration?: boolean;
   /** Full validation with defaults. Throws {@link InvalidObjectError}. */
   parse(value: unknown): T;
   /** Cheap check of an API server's answer; returns the same object. Throws {@link InvalidObjectError}. */

@@ -15,6 +15,11 @@ export interface WriteOptions extends DifferenceOptions, CallOptions {
   lock?: "always" | "lists" | "never";
 }
 
+export interface StatusOptions {
+  /** The status was made elsewhere, `observedGeneration` included. */
+  foreign?: boolean;
+}
+
 export interface Written<T> {
   object: T;
   change: "none" | "created" | "patched";
@@ -56,7 +61,8 @@ export async function writeIfChanged<T extends KubeObject>(
 }
 
 /**
- * Writes what of a status differs, to the status subresource; fields not given stay, `null` removes one.
+ * Writes what of a status differs, to the status subresource; fields not given stay, `null` removes one. Where the kind's status has
+ * `observedGeneration`, it becomes that of the observed object, unless the status is a foreign one.
  *
  * @param status the fields of the status that are the caller's; lists of it are written whole
  */
@@ -67,11 +73,16 @@ export async function patchStatusIfChanged<T extends KubeObject & { status?: unk
   status:
     | NonNullable<T["status"]>
     | { [Key in keyof NonNullable<T["status"]>]?: NonNullable<T["status"]>[Key] | null },
-  options: Omit<WriteOptions, "apply"> = {},
+  options: Omit<WriteOptions, "apply"> & StatusOptions = {},
 ): Promise<Written<T>> {
   const present = isRecord(observed.status) ? observed.status : {};
+  const { generation } = observed.metadata;
+  const observes = kind.observesGeneration === true && generation !== undefined && options.foreign !== true;
   const difference = isRecord(status)
-    ? mergePatch(status, present, { exactItems: true, ...options })
+    ? mergePatch({ ...status, ...(observes ? { observedGeneration: generation } : {}) }, present, {
+        exactItems: true,
+        ...options,
+      })
     : undefined;
   if (difference === undefined) return { object: observed, change: "none" };
   const object = await patchBound(client, kind, observed, { status: difference }, options, "status");

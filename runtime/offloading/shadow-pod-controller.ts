@@ -260,9 +260,9 @@ class ShadowPodReconciler {
   }
 
   private async report(key: string, shadow: ShadowPod, phase: string): Promise<void> {
-    const { uid = "" } = shadow.metadata;
+    const { uid = "", generation } = shadow.metadata;
     if (this.memory.hasReported(key, uid, phase)) return;
-    const body = { metadata: { uid }, status: { phase } };
+    const body = { metadata: { uid }, status: { phase, observedGeneration: generation } };
     await this.context.client.patchForMetadata(ShadowPod, shadow.metadata, body, {
       type: "merge",
       subresource: "status",

@@ -1,4 +1,5 @@
 import { Finalizer } from "../api";
+import { isRecord } from "../api/invalid-object";
 import { semanticallyEqual } from "../kube";
 import type { Replicable } from "./copy";
 
@@ -19,13 +20,18 @@ export interface Decision {
   addFinalizer: boolean;
   /** "delete-unseen": the copy may or may not be there; ask. "wait": nothing until the peer's objects are listed. */
   copy: "keep" | "create" | "update" | "delete" | "delete-unseen" | "wait";
-  /** Take the copy's status over into the source. */
-  pullStatus: boolean;
+  /** The status that the source is to take over from its copy; undefined where it has it. */
+  pullStatus: Record<string, unknown> | undefined;
   /** Let the source go. */
   removeFinalizer: boolean;
 }
 
-const nothing: Decision = { addFinalizer: false, copy: "keep", pullStatus: false, removeFinalizer: false };
+const nothing: Decision = {
+  addFinalizer: false,
+  copy: "keep",
+  pullStatus: undefined,
+  removeFinalizer: false,
+};
 
 /** What one name of a replicated kind needs (control plane reference 11.4, 11.6). The source is one of this peer. */
 export function decide({ source, copy, peerDead, specSettled }: Observed): Decision {
@@ -41,11 +47,26 @@ export function decide({ source, copy, peerDead, specSettled }: Observed): Decis
   if (peerDead || copy === "unknown") return { ...live, copy: "wait" };
   if (copy === undefined) return { ...live, copy: "create" };
   if (copy.metadata.deletionTimestamp) return live;
+  const sameSpec = specSettled || semanticallyEqual(source.spec, copy.spec);
+  const status = statusFor(source, copy, sameSpec);
   return {
     ...live,
-    copy: specSettled || semanticallyEqual(source.spec, copy.spec) ? "keep" : "update",
-    pullStatus: !semanticallyEqual(source.status ?? {}, copy.status ?? {}),
+    copy: sameSpec ? "keep" : "update",
+    pullStatus: semanticallyEqual(source.status ?? {}, status) ? undefined : status,
   };
+}
+
+/**
+ * The copy's status as the source's. Generations count separately on both sides: the source's is answered when the copy has the same spec
+ * and that is answered. Until then it stays what it was, and away where the peer tells of none.
+ */
+function statusFor(source: Replicable, copy: Replicable, sameSpec: boolean): Record<string, unknown> {
+  const { observedGeneration: answered, ...status } = isRecord(copy.status) ? copy.status : {};
+  if (answered === undefined) return status;
+  const before = isRecord(source.status) ? source.status.observedGeneration : undefined;
+  const observedGeneration =
+    sameSpec && answered === copy.metadata.generation ? source.metadata.generation : before;
+  return observedGeneration === undefined ? status : { ...status, observedGeneration };
 }
 
 function orphan(copy: Observed["copy"], peerDead: boolean): Decision {

@@ -172,12 +172,14 @@ export class PeerReplicator {
       peerDead: this.options.isDead(),
       specSettled: this.copies.isSettled(kind, source, copy),
     });
-    if (decision.copy !== "keep" || decision.pullStatus) lag.differs(key);
+    const { pullStatus } = decision;
+    if (decision.copy !== "keep" || pullStatus !== undefined) lag.differs(key);
     let held = source;
     if (decision.addFinalizer && source !== undefined) held = await holdSource(local, kind, source);
     const outcome = await this.copies.settle(decision.copy, kind, held, copy, run.log);
-    if (decision.pullStatus && held !== undefined && copy !== undefined && copy !== "unknown") {
-      await unlessGone(patchStatusIfChanged(local, kind, held, copy.status ?? {}, { exact: [""] }));
+    if (pullStatus !== undefined && held !== undefined) {
+      const whole = { exact: [""], foreign: true };
+      await unlessGone(patchStatusIfChanged(local, kind, held, pullStatus, whole));
       lag.wrote(kind, "status");
     }
     if ((decision.removeFinalizer || outcome === "gone") && held !== undefined)
@@ -206,7 +208,7 @@ export class PeerReplicator {
     if (source === undefined || outcome === "gone") lag.forget(key);
     // To be tried again, or to be looked at when the peer answers.
     else if (typeof outcome === "object" || decision.copy === "wait") return;
-    else lag.settled(key, decision.copy === "keep" && decision.pullStatus ? "status" : "spec");
+    else lag.settled(key, decision.copy === "keep" && decision.pullStatus !== undefined ? "status" : "spec");
   }
 
   private source({ kind, name }: { kind: Kind<Replicable>; name: string }): Replicable | undefined {

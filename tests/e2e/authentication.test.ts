@@ -218,6 +218,13 @@ describe("authentication, of rome at milan", function () {
       await milan.admin.delete(RoleBinding, controlPlaneBinding);
       await milan.admin.delete(ClusterRoleBinding, clusterWide);
       await rome.admin.delete(Identity, identity?.metadata ?? { name: "" });
+      const ofPool = { name: "pool", namespace: "to-milan" };
+      const virtualNode = await rome.admin.get(VirtualNode, ofPool);
+      await rome.admin.delete(VirtualNode, ofPool);
+      await until("another virtual node", async () => {
+        const found = await rome.admin.get(VirtualNode, ofPool);
+        return found !== undefined && found.metadata.uid !== virtualNode?.metadata.uid;
+      });
       await until("all there again", async () => {
         const [again, binding, wide, other] = await Promise.all([
           milan.admin.get(Quota, quotaOfPool),

@@ -4,6 +4,8 @@ import {
   DataKey,
   ForeignCluster,
   Identity,
+  Label,
+  Namespace,
   Quota,
   Renew,
   ResourceSlice,
@@ -210,6 +212,35 @@ describe("rotation of the keys of a consumer", function () {
     await Promise.all([rome.start(["--foreign-cluster-ping-interval=500ms"]), milan.start()]);
     await settled(before);
     assert.deepEqual(await uidsOfWhatStays(), uids);
+  });
+
+  it("goes on when the provider learns of the tenant namespace last", async () => {
+    await milan.stop();
+    const before = (await clusterKey()) ?? "";
+    await annotate();
+    const key = await until("another key", async () => {
+      const found = await clusterKey();
+      return found !== before && found;
+    });
+    const renew = await until("asked", async () => {
+      const copy = await milan.admin.get(Renew, renewAtMilan);
+      const { publicKey = "", csr } = copy?.spec ?? {};
+      const asked =
+        csr !== undefined && publicKeyFingerprint(Buffer.from(publicKey, "base64").toString()) === key;
+      return asked && copy;
+    });
+    const label = (value: string | null) =>
+      milan.admin.patch(
+        Namespace,
+        { name: "guests-from-rome" },
+        { metadata: { labels: { [Label.tenantNamespace]: value } } },
+        { type: "merge" },
+      );
+    await label(null);
+    await milan.start();
+    await eventWith(milan.admin, renew, "TenantNamespaceNotFound", /"rome" has no tenant namespace/);
+    await label("true");
+    await settled(before);
   });
 
   it("lets a new slice be granted, and a Tenant keep its key through a drain", async () => {

@@ -4,11 +4,13 @@ import {
   Deployment,
   type Desired,
   ForeignCluster,
+  Label,
   Namespace,
   NamespaceOffloading,
   Node,
   Quota,
   ResourceSlice,
+  Secret,
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
@@ -297,6 +299,11 @@ describe("liqoctl", function () {
       await ok(`cordon tenant rome ${provider} --skip-confirm`);
       assert.match((await ok(`cordon tenant rome ${provider}`)).err, /tenant rome is cordoned already/);
       assert.match((await ok(PEER)).err, /rome is peered with milan/, "what was granted stays");
+      assert.deepEqual(
+        (await milan.list(Tenant)).map(({ spec }) => spec.tenantCondition),
+        ["Cordoned"],
+        "what the provider decided stays",
+      );
       const slice = "create resourceslice extra --remote-cluster-id milan --cpu 2 --no-virtual-node";
       await fails(slice, /milan denies slice extra: Resources is Denied/, /next: ask its administrator/);
       await ok(`uncordon tenant rome ${provider}`);
@@ -334,6 +341,19 @@ describe("liqoctl", function () {
       await ok(`activate tenant rome ${provider}`);
       await until("the slice is there again", async () => (await milan.list(ResourceSlice)).length === 1);
       await ok(PEER);
+    });
+
+    it("goes on with a nonce that the provider made anew", async () => {
+      const ofNonce = { labelSelector: Label.nonce };
+      const [nonce] = await milan.list(Secret, ofNonce);
+      assert.ok(nonce);
+      await milan.delete(Secret, nonce.metadata);
+      await ok(PEER);
+      const [again] = await milan.list(Secret, ofNonce);
+      assert.ok(again);
+      assert.notEqual(again.data?.nonce, nonce.data?.nonce);
+      const [signed] = await rome.list(Secret, { labelSelector: Label.signedNonce });
+      assert.equal(signed?.data?.nonce, again.data?.nonce);
     });
 
     it("takes the namespace back, once", async () => {

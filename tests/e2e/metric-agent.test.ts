@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request as httpsRequest, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
+import { connect } from "node:tls";
 
 import {
   APIService,
@@ -19,7 +20,7 @@ import {
 } from "../../runtime/api";
 import { readFlags, splitCommandLine } from "../../runtime/component/command-line";
 import { createCertificateAuthority } from "../../runtime/identity/serving-certificate";
-import { KubeClient } from "../../runtime/kube";
+import { KubeClient, systemClock } from "../../runtime/kube";
 import { metricAgent } from "../../runtime/metric-agent/component";
 import { metricAgentRules, virtualKubeletRemoteClusterwideRules } from "../../runtime/plan/rbac";
 import { freePorts } from "../../provider/local-cluster/free-port";
@@ -291,6 +292,33 @@ describe("the metric agent of milan, behind the API server's aggregator", functi
         .end();
     });
     assert.equal(status, 401);
+  });
+
+  it("goes on when its certificate has expired, which the aggregator does not look at", async () => {
+    await agent.end();
+    const elevenYearsBack = () => Date.now() - 11 * 365 * 24 * 3_600_000;
+    agent = testContext(
+      await controlPlane("milan").kubeconfigFor({ name: "metric-agent" }),
+      "metric-agent",
+      undefined,
+      { ...systemClock, now: elevenYearsBack },
+    );
+    const [port = 0] = await freePorts(1);
+    const line = splitCommandLine(["metric-agent", `--port=${port}`]);
+    await metricAgent.start(agent, readFlags(line, metricAgent.flags));
+    await agent.informers.whenSynced();
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false });
+    await once(socket, "secureConnect");
+    assert.ok(Date.parse(socket.getPeerCertificate().valid_to) < Date.now());
+    socket.destroy();
+    await admin.patch(
+      EndpointSlice,
+      { name: "liqo-metric-agent", namespace: "liqo-system" },
+      { ports: [{ name: "https", port, protocol: "TCP" }] },
+      { type: "merge" },
+    );
+    await until("metrics by the new agent", async () => (await scrape(rome, "rome")).status === 200);
+    assert.match((await scrape(rome, "rome")).text, /pod="web-2"/);
   });
 
   it("says which node failed", async () => {

@@ -122,6 +122,22 @@ describe("replication, from rome to milan", function () {
       assert.equal((await copy("pool"))?.metadata.annotations?.[Annotation.cordon], "true");
     });
 
+    it("leaves labels and annotations as they were when it made the copy", async () => {
+      const before = (await copied("pool")).metadata;
+      await rome.admin.patch(
+        ResourceSlice,
+        atRome("pool"),
+        {
+          metadata: { labels: { "example.org/tier": "gold" }, annotations: { "example.org/note": "new" } },
+          spec: { resources: { cpu: "4" } },
+        },
+        { type: "merge" },
+      );
+      await until("spec at milan", async () => (await copy("pool"))?.spec.resources?.cpu === "4");
+      const after = (await copied("pool")).metadata;
+      assert.deepEqual([after.labels, after.annotations], [before.labels, before.annotations]);
+    });
+
     it("carries the status back, whole", async () => {
       const status = (value: unknown) =>
         milan.admin.patch(

@@ -338,7 +338,7 @@ describe("the declarative peering of seed 001, applied with kubectl on real clus
         name,
         namespace,
         spec,
-        status,
+        mapping: status?.currentMapping,
       })),
     };
   }

@@ -185,7 +185,9 @@ const moduleStatus = (type: string) => ({
 const internalEndpoint = { ip: "10.200.1.7", node: "rome-node-1" };
 const endpointStatus = { addresses: ["172.30.0.12", "gw.milan.example"], port: 30742, protocol: "UDP" };
 
-const applied = [{ host: "rome-node-1", type: "Applied", status: "True", lastTransitionTime: TIME }];
+const applied = [
+  { host: "rome-node-1", type: "Applied", status: "True", observedGeneration: 4, lastTransitionTime: TIME },
+];
 
 export const SAMPLES: Manifest[] = [
   authentication("Tenant", "rome", {
@@ -198,14 +200,14 @@ export const SAMPLES: Manifest[] = [
       proxyURL: "http://proxy.milan.example:8118",
       tenantCondition: "Cordoned",
     },
-    status: { tenantNamespace: "liqo-tenant-rome", authParams },
+    status: { observedGeneration: 2, tenantNamespace: "liqo-tenant-rome", authParams },
   }),
   authentication(
     "Identity",
     "controlplane-milan",
     {
       spec: { clusterID: "milan", type: "ControlPlane", authParams, namespace: "liqo-tenant-rome" },
-      status: { kubeconfigSecretRef: { name: "kubeconfig-controlplane-milan" } },
+      status: { observedGeneration: 2, kubeconfigSecretRef: { name: "kubeconfig-controlplane-milan" } },
     },
     "liqo-tenant-milan",
   ),
@@ -221,6 +223,7 @@ export const SAMPLES: Manifest[] = [
         csr: CA,
       },
       status: {
+        observedGeneration: 2,
         conditions: [
           { type: "Authentication", status: "Accepted", ...transition },
           { type: "Resources", status: "Denied", ...transition },
@@ -242,7 +245,7 @@ export const SAMPLES: Manifest[] = [
       identityType: "ControlPlane",
       resourceSliceRef: { name: "mypool" },
     },
-    status: { authParams },
+    status: { observedGeneration: 2, authParams },
   }),
   manifest("core.liqo.io", "ForeignCluster", "milan", {
     spec: { clusterID: "milan" },
@@ -284,7 +287,10 @@ export const SAMPLES: Manifest[] = [
   ),
   offloading("NamespaceMap", "milan", {
     spec: { desiredMapping: { shop: "shop-rome" } },
-    status: { currentMapping: { shop: { remoteNamespace: "shop-rome", phase: "Accepted" } } },
+    status: {
+      observedGeneration: 2,
+      currentMapping: { shop: { remoteNamespace: "shop-rome", phase: "Accepted" } },
+    },
   }),
   offloading("VirtualNode", "milan", {
     spec: {
@@ -319,6 +325,7 @@ export const SAMPLES: Manifest[] = [
       vkOptionsTemplateRef: { name: "virtual-kubelet-default", namespace: "liqo" },
     },
     status: {
+      observedGeneration: 2,
       conditions: [
         { type: "VirtualKubelet", status: "Running", ...transition },
         { type: "Node", status: "Draining", ...transition },
@@ -328,7 +335,7 @@ export const SAMPLES: Manifest[] = [
   offloading(
     "ShadowPod",
     "web-0",
-    { spec: { pod: podSpec }, status: { phase: "Running" } },
+    { spec: { pod: podSpec }, status: { observedGeneration: 2, phase: "Running" } },
     "liqo-tenant-rome",
   ),
   offloading(
@@ -400,7 +407,10 @@ export const SAMPLES: Manifest[] = [
     "ipam.liqo.io",
     "Network",
     "external-cidr",
-    { spec: { cidr: "10.70.0.0/16", preAllocated: 1 }, status: { cidr: "10.72.0.0/16" } },
+    {
+      spec: { cidr: "10.70.0.0/16", preAllocated: 1 },
+      status: { observedGeneration: 2, cidr: "10.72.0.0/16" },
+    },
     "default",
   ),
   manifest(
@@ -414,7 +424,7 @@ export const SAMPLES: Manifest[] = [
         serviceTemplate,
         masquerade: true,
       },
-      status: { ip: "10.72.0.4", cidr: "10.72.0.0/16" },
+      status: { observedGeneration: 2, ip: "10.72.0.4", cidr: "10.72.0.0/16" },
     },
     "default",
   ),
@@ -425,13 +435,14 @@ export const SAMPLES: Manifest[] = [
       remote: { cidr: { pod: ["10.201.0.0/16"], external: ["10.71.0.0/16"] } },
     },
     status: {
+      observedGeneration: 2,
       conditions: [{ type: "NetworkCIDRsConfigured", status: "False", observedGeneration: 1, ...transition }],
       remote: { cidr: { pod: ["10.73.0.0/16", ""], external: ["10.74.0.0/16"] } },
     },
   }),
   networking("Connection", "gw-milan", {
     spec: { type: "Client", gatewayRef: reference("GatewayClient", "milan") },
-    status: { value: "Connected", latency: { value: "12ms", timestamp: TIME } },
+    status: { observedGeneration: 2, value: "Connected", latency: { value: "12ms", timestamp: TIME } },
   }),
   networking("PublicKey", "milan", { spec: { publicKey: KEY } }),
   networking(
@@ -452,6 +463,7 @@ export const SAMPLES: Manifest[] = [
         serviceLabels: { c: "d" },
       },
       status: {
+        observedGeneration: 2,
         serverRef: reference("WgGatewayServer", "rome", "liqo-tenant-rome"),
         endpoint: { addresses: ["172.30.0.200"], ports: [51840, 51841], protocol: "UDP" },
         secretRef: { name: "gw-keys", namespace: "liqo-tenant-rome" },
@@ -468,6 +480,7 @@ export const SAMPLES: Manifest[] = [
       secretRef: { name: "gw-keys" },
     },
     status: {
+      observedGeneration: 2,
       clientRef: reference("WgGatewayClient", "milan"),
       secretRef: { name: "gw-keys", namespace: "liqo-tenant-milan" },
       internalEndpoint,
@@ -483,13 +496,18 @@ export const SAMPLES: Manifest[] = [
         metrics,
         secretRef: { name: "gw-rome" },
       },
-      status: { secretRef: { name: "gw-rome" }, endpoint: endpointStatus, internalEndpoint },
+      status: {
+        observedGeneration: 2,
+        secretRef: { name: "gw-rome" },
+        endpoint: endpointStatus,
+        internalEndpoint,
+      },
     },
     "liqo-tenant-rome",
   ),
   networking("WgGatewayClient", "milan", {
     spec: { deployment: deploymentTemplate, metrics, secretRef: { name: "gw-milan" } },
-    status: { secretRef: { name: "gw-milan" }, internalEndpoint },
+    status: { observedGeneration: 2, secretRef: { name: "gw-milan" }, internalEndpoint },
   }),
   networking(
     "WgGatewayServerTemplate",
@@ -515,7 +533,7 @@ export const SAMPLES: Manifest[] = [
   ),
   manifest("networking.liqo.io", "InternalNode", "rome-node-1", {
     spec: { interface: { gateway: { name: "liqo.bcdfghjklm" }, node: { ip: "10.80.0.1" } } },
-    status: { nodeIP: { local: "10.200.1.1", remote: "172.30.0.11" } },
+    status: { observedGeneration: 2, nodeIP: { local: "10.200.1.1", remote: "172.30.0.11" } },
   }),
   networking("InternalFabric", "milan", {
     spec: {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { clusterID, localObjectReference } from "../schema/fields";
+import { clusterID, localObjectReference, observedGeneration } from "../schema/fields";
 import { authParams } from "./auth-params";
 
 /** Source: control-plane.md 2.4. */
@@ -31,6 +31,7 @@ export const Identity = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       kubeconfigSecretRef: localObjectReference()
         .optional()
         .describe("Secret with the kubeconfig, in the same namespace."),

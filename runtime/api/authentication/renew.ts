@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { bytes, clusterID, localObjectReference } from "../schema/fields";
+import { bytes, clusterID, localObjectReference, observedGeneration } from "../schema/fields";
 import { authParams } from "./auth-params";
 
 /** Source: control-plane.md 2.6. */
@@ -21,7 +21,7 @@ export const Renew = defineKind({
       identityType: z.string().optional().describe("Type of the Identity that is renewed."),
       resourceSliceRef: localObjectReference().optional(),
     }),
-  status: () => z.object({ authParams: authParams().optional() }),
+  status: () => z.object({ observedGeneration: observedGeneration(), authParams: authParams().optional() }),
   columns: [AGE],
 });
 export type Renew = KindObject<typeof Renew>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { ingressClasses, loadBalancerClasses, storageClasses } from "../schema/classes";
-import { bytes, clusterID, resourceList, stringMap, transition } from "../schema/fields";
+import { bytes, clusterID, observedGeneration, resourceList, stringMap, transition } from "../schema/fields";
 import { authParams } from "./auth-params";
 
 /** Source: control-plane.md 2.5. */
@@ -29,6 +29,7 @@ export const ResourceSlice = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       conditions: z
         .array(
           z.object({

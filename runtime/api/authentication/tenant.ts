@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { bytes, clusterID } from "../schema/fields";
+import { bytes, clusterID, observedGeneration } from "../schema/fields";
 import { immutable } from "../schema/rules";
 import { authParams } from "./auth-params";
 
@@ -40,6 +40,7 @@ export const Tenant = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       tenantNamespace: z.string().optional().describe("Where the consumer's objects live on this cluster."),
       authParams: authParams().optional().describe("What the consumer needs to reach this cluster."),
     }),

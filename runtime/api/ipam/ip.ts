@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { embedded } from "../schema/embedded";
-import { cidr, ipv4, objectReference, templateMetadata } from "../schema/fields";
+import { cidr, ipv4, objectReference, observedGeneration, templateMetadata } from "../schema/fields";
 import { immutable } from "../schema/rules";
 
 /** Source: networking.md 4.1 and 8. */
@@ -34,6 +34,7 @@ export const IP = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       ip: immutable(ipv4(), "ip is immutable once it was given")
         .optional()
         .describe("The address under which peers reach it."),

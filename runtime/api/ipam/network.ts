@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { cidr, int32 } from "../schema/fields";
+import { cidr, int32, observedGeneration } from "../schema/fields";
 import { immutable } from "../schema/rules";
 
 /** Source: networking.md 4.1. */
@@ -23,7 +23,11 @@ export const Network = defineKind({
         .optional()
         .describe("How many addresses are set aside, from the first one."),
     }),
-  status: () => z.object({ cidr: cidr().optional().describe("The range that was given.") }),
+  status: () =>
+    z.object({
+      observedGeneration: observedGeneration(),
+      cidr: cidr().optional().describe("The range that was given."),
+    }),
   columns: [
     { name: "Desired CIDR", jsonPath: ".spec.cidr" },
     { name: "Remapped CIDR", jsonPath: ".status.cidr" },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { isRecord } from "../invalid-object";
 import { Label } from "../keys/labels";
-import { cidrOrBlank, cidrs, listOf, standardCondition } from "../schema/fields";
+import { cidrOrBlank, cidrs, listOf, observedGeneration, standardCondition } from "../schema/fields";
 
 const clusterCIDRs = () =>
   z.object({
@@ -43,6 +43,7 @@ export const Configuration = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       conditions: z
         .array(standardCondition())
         .optional()

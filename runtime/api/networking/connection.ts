@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { objectReference, time } from "../schema/fields";
+import { objectReference, observedGeneration, time } from "../schema/fields";
 
 /** Source: networking.md 4.2 and 10.4. */
 export const Connection = defineKind({
@@ -19,6 +19,7 @@ export const Connection = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       value: z.string().optional().describe("Connected, Connecting or Error."),
       latency: z
         .object({

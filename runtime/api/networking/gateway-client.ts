@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { localObjectReference, objectReference } from "../schema/fields";
+import { localObjectReference, objectReference, observedGeneration } from "../schema/fields";
 import { endpointStatus, internalEndpoint } from "./endpoint";
 
 /** Source: networking.md 4.2 and 9. */
@@ -24,6 +24,7 @@ export const GatewayClient = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       clientRef: objectReference().optional().describe("The object made from the template."),
       secretRef: objectReference().optional(),
       internalEndpoint: internalEndpoint().optional(),

@@ -1,7 +1,13 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { int32, localObjectReference, objectReference, stringMap } from "../schema/fields";
+import {
+  int32,
+  localObjectReference,
+  objectReference,
+  observedGeneration,
+  stringMap,
+} from "../schema/fields";
 import { validated } from "../schema/rules";
 import { distinct, endpointStatus, internalEndpoint, ports, withPortRules } from "./endpoint";
 
@@ -53,6 +59,7 @@ export const GatewayServer = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       serverRef: objectReference().optional().describe("The object made from the template."),
       endpoint: endpointStatus().optional().describe("Where the peer reaches the gateway."),
       secretRef: objectReference().optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import { ipv4 } from "../schema/fields";
+import { ipv4, observedGeneration } from "../schema/fields";
 
 /** Source: networking.md 4.3 and 11. */
 export const InternalNode = defineKind({
@@ -21,6 +21,7 @@ export const InternalNode = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       nodeIP: z
         .object({
           local: ipv4().optional().describe("Seen by gateway pods on this node."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { defineKind, type KindObject } from "../define-kind";
-import { localObjectReference, objectReference } from "../schema/fields";
+import { localObjectReference, objectReference, observedGeneration } from "../schema/fields";
 import { internalEndpoint } from "./endpoint";
 import { deploymentTemplate, metrics } from "./wg-gateway";
 
@@ -22,6 +22,7 @@ export const WgGatewayClient = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       secretRef: objectReference().optional(),
       internalEndpoint: internalEndpoint().optional(),
     }),

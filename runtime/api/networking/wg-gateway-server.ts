@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { defineKind, type KindObject } from "../define-kind";
-import { localObjectReference, objectReference } from "../schema/fields";
+import { localObjectReference, objectReference, observedGeneration } from "../schema/fields";
 import { endpointStatus, internalEndpoint } from "./endpoint";
 import { deploymentTemplate, metrics, serviceTemplate } from "./wg-gateway";
 
@@ -23,6 +23,7 @@ export const WgGatewayServer = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       secretRef: objectReference().optional(),
       endpoint: endpointStatus().optional(),
       internalEndpoint: internalEndpoint().optional(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { Label } from "../keys/labels";
-import { stringMap } from "../schema/fields";
+import { observedGeneration, stringMap } from "../schema/fields";
 
 /** Source: offloading.md 2.2. */
 export const NamespaceMap = defineKind({
@@ -20,6 +20,7 @@ export const NamespaceMap = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       currentMapping: z
         .record(
           z.string(),

@@ -2,6 +2,7 @@ import type * as core from "kubernetes-types/core/v1";
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
+import { observedGeneration } from "../schema/fields";
 import { embedded } from "../schema/embedded";
 
 /**
@@ -25,6 +26,7 @@ export const ShadowPod = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       phase: z.enum(["Pending", "Running", "Succeeded", "Failed", "Unknown"]).default("Unknown"),
     }),
   columns: [{ name: "Status", jsonPath: ".status.phase" }, AGE],

@@ -9,6 +9,7 @@ import {
   clusterID,
   localObjectReference,
   objectReference,
+  observedGeneration,
   stringMap,
   templateMetadata,
   transition,
@@ -82,6 +83,7 @@ export const VirtualNode = defineKind({
     }),
   status: () =>
     z.object({
+      observedGeneration: observedGeneration(),
       conditions: z
         .array(
           z.object({

@@ -109,6 +109,14 @@ export const templateMetadata = () =>
     finalizers: z.array(z.string()).optional(),
   });
 
+/** Of a status: which version of the spec it is about. Readers of the upstream API pass over it where upstream has none. */
+export const observedGeneration = () =>
+  int64()
+    .optional()
+    .describe(
+      "metadata.generation of the spec that was last carried out; while it is lower, the controllers have not answered the present one.",
+    );
+
 /** When, why and in what words a condition last changed. */
 export const transition = () => ({
   lastTransitionTime: time().optional(),

@@ -18,5 +18,6 @@ export interface AgentContext {
 /** What an agent has said of a configuration, and in which version of it. */
 export interface Reported {
   applied: boolean;
+  generation: number | undefined;
   version: string;
 }

@@ -48,17 +48,20 @@ async function reportApplied<T extends Applicable>(
   const last = reported.get(uid);
   if (last !== undefined && isNewer(last.version, object.metadata.resourceVersion)) {
     // The cache does not have our last write yet.
-    if (last.applied === applied) return;
+    if (last.applied === applied && last.generation === object.metadata.generation) return;
     current = await client.get(kind, object.metadata);
   }
   for (let attempt = 1; current !== undefined; attempt++) {
     if (current.metadata.uid !== uid) return;
-    const body = conditionPatch(current, host, applied, timestamp(clock));
+    // It is about the spec that was applied, which may be older than what the API server has by now.
+    const { generation } = object.metadata;
+    const seen = { ...current, metadata: { ...current.metadata, generation } };
+    const body = conditionPatch(seen, host, applied, timestamp(clock));
     if (body === undefined) return;
     try {
       const type = Array.isArray(body) ? "json" : "merge";
       const { metadata } = await client.patch(kind, current.metadata, body, { type, subresource: "status" });
-      reported.set(uid, { applied, version: metadata.resourceVersion ?? "" });
+      reported.set(uid, { applied, generation, version: metadata.resourceVersion ?? "" });
       return;
     } catch (error) {
       if (isNotFound(error)) return;
@@ -85,6 +88,7 @@ export function conditionPatch(
     host,
     type: "Applied",
     status: applied ? "True" : "False",
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
     lastTransitionTime: now,
   };
   const conditions = status?.conditions ?? [];
@@ -97,7 +101,10 @@ export function conditionPatch(
   }
   if (index === undefined) return [{ op: "add", path: "/status/conditions/-", value: entry }];
   const present = conditions[index];
-  if (present?.type === entry.type && present.status === entry.status) return undefined;
+  if (present?.type === entry.type && present.status === entry.status) {
+    if (present.observedGeneration === entry.observedGeneration) return undefined;
+    entry.lastTransitionTime = present.lastTransitionTime;
+  }
   const path = `/status/conditions/${index}`;
   return [
     { op: "test", path: `${path}/host`, value: host },

@@ -73,7 +73,9 @@ describe("the configurations of an agent", () => {
 describe("the condition of an agent", () => {
   const now = "2026-11-28T05:00:00Z";
   const entry = (host: string, status: "True" | "False") => ({ host, type: "Applied" as const, status });
-  const object = (...conditions: ReturnType<typeof entry>[]): RouteConfiguration => ({
+  const object = (
+    ...conditions: NonNullable<NonNullable<RouteConfiguration["status"]>["conditions"]>
+  ): RouteConfiguration => ({
     apiVersion: "networking.liqo.io/v1beta1",
     kind: "RouteConfiguration",
     metadata: { name: "one", namespace: "liqo", uid: "u", resourceVersion: "7" },
@@ -106,6 +108,22 @@ describe("the condition of an agent", () => {
   it("is not written again", () => {
     assert.equal(conditionPatch(object(entry("rome-1", "True")), "rome-1", true, now), undefined);
     assert.equal(conditionPatch(object(entry("rome-1", "False")), "rome-1", false, now), undefined);
+  });
+
+  it("is written again for another spec, and keeps the time of its last change", () => {
+    const before = "2026-11-27T04:00:00Z";
+    const present = object({ ...entry("rome-1", "True"), observedGeneration: 2, lastTransitionTime: before });
+    present.metadata.generation = 3;
+    assert.deepEqual(conditionPatch(present, "rome-1", true, now), [
+      { op: "test", path: "/status/conditions/0/host", value: "rome-1" },
+      {
+        op: "replace",
+        path: "/status/conditions/0",
+        value: { ...entry("rome-1", "True"), observedGeneration: 3, lastTransitionTime: before },
+      },
+    ]);
+    present.metadata.generation = 2;
+    assert.equal(conditionPatch(present, "rome-1", true, now), undefined);
   });
 
   it("is there once, even where it was written twice", () => {

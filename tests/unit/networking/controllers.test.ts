@@ -156,6 +156,10 @@ describe("networking controllers", function () {
     const [condition] = configuration.status.conditions ?? [];
     assert.deepEqual([condition?.status, condition?.observedGeneration], ["True", 2]);
 
+    for (const kind of [Configuration, Network, IP] as const)
+      for (const { metadata, status } of server.list<Configuration | Network | IP>(kind))
+        assert.equal(status?.observedGeneration, metadata.generation, `${kind.kind} ${metadata.name}`);
+
     const interfaces = Object.fromEntries(
       server.list(InternalNode).map(({ metadata, spec }) => [metadata.name, spec.interface]),
     );

@@ -143,7 +143,9 @@ describe("gateways", function () {
     assert.deepEqual(status?.endpoint, { addresses: ["172.19.0.3"], port: 31840, protocol: "UDP" });
     assert.deepEqual(status.internalEndpoint, { ip: "10.243.2.6", node: "m2" });
     assert.equal(status.secretRef?.name, "gw-rome");
+    assert.equal(status.observedGeneration, gateway(server)?.metadata.generation);
     const wg = server.get(WgGatewayServer, `${namespace}/rome`);
+    assert.equal(wg?.status?.observedGeneration, wg?.metadata.generation);
     assert.deepEqual(status.serverRef, {
       ...networking,
       kind: "WgGatewayServer",

@@ -54,17 +54,53 @@ describe("what one name of a replicated kind needs", () => {
     [
       "a status that moved",
       { source, copy: object({ class: "default" }, {}, { resources: { cpu: "4" } }) },
-      { pullStatus: true },
+      { pullStatus: { resources: { cpu: "4" } } },
+    ],
+    [
+      "a status about the present spec, whose generations count separately",
+      {
+        source: object({ class: "default" }, { ...held, generation: 7 }),
+        copy: object({ class: "default" }, { generation: 2 }, { observedGeneration: 2 }),
+      },
+      { pullStatus: { observedGeneration: 7 } },
+    ],
+    [
+      "a status about a spec before the copy's present one",
+      {
+        source: object({ class: "default" }, { ...held, generation: 7 }, { observedGeneration: 6 }),
+        copy: object({ class: "default" }, { generation: 2 }, { observedGeneration: 1 }),
+      },
+      {},
+    ],
+    [
+      "a status about a spec that is not the source's any more",
+      {
+        source: object({ class: "gold" }, { ...held, generation: 8 }, { observedGeneration: 7 }),
+        copy: object(
+          { class: "default" },
+          { generation: 2 },
+          { observedGeneration: 2, resources: { cpu: "4" } },
+        ),
+      },
+      { copy: "update", pullStatus: { observedGeneration: 7, resources: { cpu: "4" } } },
+    ],
+    [
+      "a status of a peer that tells no generation",
+      {
+        source: object({ class: "default" }, { ...held, generation: 7 }, { observedGeneration: 7 }),
+        copy: object({ class: "default" }, { generation: 2 }),
+      },
+      { pullStatus: {} },
     ],
     [
       "a status that went away with a fresh copy",
       { source: object({ class: "default" }, held, { resources: { cpu: "4" } }), copy },
-      { pullStatus: true },
+      { pullStatus: {} },
     ],
     [
       "spec and status at once",
       { source, copy: object({ class: "gold" }, {}, { resources: { cpu: "4" } }) },
-      { copy: "update", pullStatus: true },
+      { copy: "update", pullStatus: { resources: { cpu: "4" } } },
     ],
     ["a copy on its way out is waited for", { source, copy: object({ class: "gold" }, going) }, {}],
     ["a live source at a dead peer waits", { source, copy, peerDead: true }, { copy: "wait" }],
@@ -103,7 +139,7 @@ describe("what one name of a replicated kind needs", () => {
     it(title, () => {
       assert.deepEqual(
         decide({ source: undefined, copy: undefined, peerDead: false, specSettled: false, ...observed }),
-        { addFinalizer: false, copy: "keep", pullStatus: false, removeFinalizer: false, ...expected },
+        { addFinalizer: false, copy: "keep", pullStatus: undefined, removeFinalizer: false, ...expected },
       );
     });
   }
