@@ -334,7 +334,20 @@ describe("liqoctl", function () {
         "cordon resourceslice milan --remote-cluster-id milan --skip-confirm",
         /is a request of this cluster/,
       );
+      const ofRome = async () => {
+        const [tenant] = await milan.list(Tenant);
+        const { tenantCondition, ...rest } = tenant?.spec ?? {};
+        return { tenantCondition, rest };
+      };
+      const { rest } = await ofRome();
+      await ok(`cordon tenant rome ${provider}`);
+      assert.deepEqual(await ofRome(), { tenantCondition: "Cordoned", rest });
+      await until("the quota is cordoned", async () => (await cordoned()).includes(true));
+      await ok(`uncordon tenant rome ${provider}`);
+      assert.deepEqual(await ofRome(), { tenantCondition: "Active", rest });
+      await until("the quota is free", async () => !(await cordoned()).includes(true));
       await ok(`drain tenant rome ${provider}`);
+      assert.deepEqual(await ofRome(), { tenantCondition: "Drained", rest });
       await until("nothing is granted", async () => (await milan.list(ResourceSlice)).length === 0);
       await fails(PEER, /Tenant liqo-tenant-rome\/rome is drained/, /next: .*liqoctl activate tenant rome/);
       assert.match((await ok(`uncordon tenant rome ${provider}`)).err, /WARN tenant rome is Drained/);
