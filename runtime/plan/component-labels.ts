@@ -12,7 +12,8 @@ export type Module =
   | "offloading"
   | "networking"
   | "core"
-  | "remote-controlplane";
+  | "remote-controlplane"
+  | "peering-user";
 
 /**
  * Labels of an object of an installation (control plane reference 15.1). Look-ups rely on the name, partly with the component.

@@ -13,6 +13,8 @@ import {
   fabricRules,
   gatewayRules,
   networkingRules,
+  peeringUserLiqoNamespaceRules,
+  peeringUserTenantNamespaceRules,
   remoteControlplaneRules,
   virtualKubeletLocalRules,
   virtualKubeletPerNodeRules,
@@ -79,6 +81,14 @@ const clusterRoleDefinitions: readonly RoleDefinition[] = [
     subjects: [],
   },
   {
+    name: RoleName.peeringUserTenantNamespace,
+    appName: "peering-user-tenant-ns",
+    module: "peering-user",
+    rules: peeringUserTenantNamespaceRules,
+    // Peering users are made by liqoctl, with a binding each.
+    subjects: [],
+  },
+  {
     name: DeploymentName.webhook,
     appName: "webhook",
     module: "webhook",
@@ -133,6 +143,13 @@ const namespaceRoleDefinitions: readonly RoleDefinition[] = [
     rules: webhookNamespaceRules,
     subjects: [DeploymentName.webhook],
   },
+  {
+    name: RoleName.peeringUserLiqoNamespace,
+    appName: "peering-user-liqo-ns",
+    module: "peering-user",
+    rules: peeringUserLiqoNamespaceRules,
+    subjects: [],
+  },
 ];
 
 /** A ServiceAccount for each Deployment and DaemonSet, of the same name. */
@@ -182,7 +199,8 @@ export function roles(namespace: string): ManifestOf<Role>[] {
 }
 
 export function roleBindings(namespace: string): ManifestOf<RoleBinding>[] {
-  return namespaceRoleDefinitions.map(({ name, subjects, ...role }) => ({
+  const given = namespaceRoleDefinitions.filter(({ subjects }) => subjects.length > 0);
+  return given.map(({ name, subjects, ...role }) => ({
     apiVersion: `${RBAC}/v1`,
     kind: "RoleBinding",
     metadata: { name, namespace, labels: labelsOf(role) },

@@ -14,7 +14,7 @@ import {
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
-import { KubeClient } from "../../runtime/kube";
+import { isForbidden, KubeClient } from "../../runtime/kube";
 import { deployments } from "../../runtime/plan/deployments";
 import { installationDataSchema } from "../../runtime/plan/installation-settings";
 import { auditEvents } from "../support/audit-log";
@@ -411,6 +411,58 @@ describe("liqoctl", function () {
         );
       }
       assert.deepEqual(await writesDuring(() => ok(`${UNPEER} --delete-namespaces`)), []);
+    });
+  });
+
+  describe("for a consumer's administrator who is not the provider's", () => {
+    const MAKE =
+      "generate peering-user --consumer-cluster-id rome --kubeconfig milan.kubeconfig --liqo-namespace liqo-system";
+    const TAKE = MAKE.replace("generate", "delete");
+    const peer = PEER.replace("milan.kubeconfig", "user.kubeconfig");
+    const unpeer = UNPEER.replace("milan.kubeconfig", "user.kubeconfig");
+    let user: KubeClient;
+    after(() => user?.close());
+
+    it("makes a user who may peer and no more", async () => {
+      const { out, err } = await ok(MAKE);
+      assert.doesNotMatch(err, /PRIVATE KEY|client-key-data/);
+      cli.write("user.kubeconfig", out);
+      user = KubeClient.fromKubeconfig(out, { userAgent: "test" });
+      assert.deepEqual([user.server, user.namespace], [controlPlane("milan").url, "liqo-tenant-rome"]);
+      const forbidden = (work: Promise<unknown>) =>
+        assert.rejects(work, (error: unknown) => isForbidden(error));
+      await forbidden(user.list(Secret, { namespace: "liqo-system" }));
+      await forbidden(user.list(Namespace));
+      await forbidden(user.list(Tenant));
+      await forbidden(user.list(ResourceSlice, { namespace: "liqo-tenant-rome" }));
+      assert.deepEqual(await user.list(Tenant, { namespace: "liqo-tenant-rome" }), []);
+    });
+
+    it("makes no second one, and none for the cluster itself", async () => {
+      await fails(MAKE, /there is a peering user of rome already/, /next: .*liqoctl delete peering-user/);
+      await fails(MAKE.replace(" rome", " milan"), /milan is the ID of the cluster itself/);
+      await fails(
+        MAKE.replace(" rome ", " turin ").replace("liqo-system", "elsewhere"),
+        /Liqo is not installed in namespace elsewhere/,
+      );
+    });
+
+    it("peers and unpeers by that user", async () => {
+      await ok(peer);
+      assert.equal((await milan.list(Tenant)).length, 1);
+      assert.deepEqual(await writesDuring(() => ok(peer)), []);
+      await ok(unpeer);
+      assert.deepEqual(await milan.list(Tenant), []);
+      assert.deepEqual(await rome.list(ResourceSlice), []);
+    });
+
+    it("takes the user's rights away, once", async () => {
+      await ok(TAKE);
+      await until("the user has no rights left", () =>
+        user.list(Tenant, { namespace: "liqo-tenant-rome" }).then(() => false, isForbidden),
+      );
+      assert.deepEqual(await writesDuring(() => ok(TAKE)), []);
+      assert.match((await ok(TAKE)).err, /no peering user of rome is there/);
     });
   });
 

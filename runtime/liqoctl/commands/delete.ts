@@ -10,6 +10,7 @@ import { CommandError } from "../failure";
 import { timeoutOption } from "../options";
 import type { Run } from "../run";
 import { waitUntil } from "../wait";
+import { deletePeeringUser } from "./peering-user";
 import { targetOptions, type TargetFlags, withTarget } from "./target";
 
 /** Objects of a peering by name; the namespace is found, unless the name is taken in several. */
@@ -24,7 +25,7 @@ export function deleteCommand(context: CommandContext): Command {
     of(context, PublicKey, "publickey", ["publickeys", "publickeies"]),
   ];
   for (const child of kinds) command.addCommand(child);
-  return command;
+  return command.addCommand(deletePeeringUser(context));
 }
 
 function of<T extends KubeObject>(

@@ -24,6 +24,7 @@ import { presentTenant, signNonce, tenantCredentials } from "../peering/authenti
 import { readOwnNetworks } from "../peering/network";
 import type { Run } from "../run";
 import type { Cluster } from "../cluster/cluster";
+import { generatePeeringUser } from "./peering-user";
 import { targetNamespace, targetOptions, type TargetFlags, withTarget } from "./target";
 
 interface GenerateFlags extends TargetFlags {
@@ -99,7 +100,7 @@ export function generateCommand(context: CommandContext): Command {
     ],
     publicKeyManifest,
   );
-  return command;
+  return command.addCommand(generatePeeringUser(context));
 }
 
 async function tenantManifest(

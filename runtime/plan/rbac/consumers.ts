@@ -28,3 +28,30 @@ export const virtualKubeletRemoteRules: PolicyRule[] = [
 export const virtualKubeletRemoteClusterwideRules: PolicyRule[] = [
   rule("metrics.liqo.io", ["scrape/metrics"], read),
 ];
+
+/**
+ * What a consumer's administrator may do in the tenant namespace, with the kubeconfig that the provider's made for it (`liqo-peering-user-tenant-ns`).
+ * Beside the contract's verbs there is `patch` wherever there is `update`: our own liqoctl changes objects by it, and it allows no more.
+ */
+export const peeringUserTenantNamespaceRules: PolicyRule[] = [
+  rule("", ["namespaces", "services"], ["get"]),
+  rule("", ["secrets"], ["create", "delete", "get", "list"]),
+  rule("apps", ["deployments"], ["get"]),
+  rule("authentication.liqo.io", ["tenants"], ["create", "delete", "get", "list", "patch", "update"]),
+  rule("ipam.liqo.io", ["ips"], ["create", "delete", "get", "patch", "update"]),
+  rule(
+    "networking.liqo.io",
+    ["configurations", "gatewayclients", "gatewayservers", "publickeies"],
+    ["create", "delete", "get", "list", "patch", "update"],
+  ),
+  rule("networking.liqo.io", ["connections"], ["get", "list"]),
+  rule("networking.liqo.io", ["gatewayclients/status", "gatewayservers/status"], ["get"]),
+];
+
+/** What that administrator may read in the Liqo namespace: who this cluster is, and its networks (`liqo-peering-user-liqo-ns`). */
+export const peeringUserLiqoNamespaceRules: PolicyRule[] = [
+  rule("", ["configmaps"], read),
+  rule("ipam.liqo.io", ["ips"], ["get"]),
+  rule("ipam.liqo.io", ["networks"], ["get", "list"]),
+  rule("networking.liqo.io", ["wggatewayclienttemplates", "wggatewayservertemplates"], ["get", "list"]),
+];
