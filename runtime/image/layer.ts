@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -24,8 +24,8 @@ export interface Layer {
 }
 
 /**
- * Writes a layer as an uncompressed tar below `folder`, or finds the one written before for the same entries. The same entries give
- * the same bytes: sorted, owned by root, of the time 0. A source file counts as the same while its path, size and time are.
+ * Writes a layer as an uncompressed tar below `folder`, or finds the one written before for the same entries and marks it as used. The same
+ * entries give the same bytes: sorted, owned by root, of the time 0. A source file counts as the same while its path, size and time are.
  */
 export async function writeLayer(entries: readonly LayerEntry[], folder: string): Promise<Layer> {
   const sorted = [...withParents(entries)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
@@ -33,6 +33,8 @@ export async function writeLayer(entries: readonly LayerEntry[], folder: string)
   const file = join(folder, `${key}.tar`);
   const digestFile = join(folder, `${key}.digest`);
   try {
+    const now = new Date();
+    for (const used of [digestFile, file]) await utimes(used, now, now);
     return { file, digest: await readFile(digestFile, "utf8"), size: (await stat(file)).size };
   } catch {
     // not written yet

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { busyboxEntries } from "./busybox-entries";
@@ -7,6 +7,7 @@ import { imageId, writeImageArchive, type ImageArchive, type ImageSpec } from ".
 import { writeLayer, type Layer, type LayerEntry } from "./layer";
 import { bundleRuntime } from "./runtime-bundle";
 import { archiveFileName } from "./small-images";
+import { removeUnused } from "./unused-files";
 
 /** Repository of the runtime's image; the tag is a hash of what is in it. */
 export const runtimeImageRepository = "localhost/pulumi-liqo/runtime";
@@ -45,7 +46,9 @@ export async function buildRuntimeImage(options: RuntimeImageOptions): Promise<I
   const application = await writeLayer(applicationEntries(bundle), layersFolder);
   const spec = runtimeImageSpec([base, application]);
   const archive = await writeImageArchive(spec, join(options.folder, archiveFileName(spec)));
-  removeOldArchives(options.folder, archive.file);
+  removeUnused(options.folder, { name: /^runtime-[0-9a-f]{12}\.tar$/, keep: 5 });
+  // A layer is made anew from its sources in seconds; an archive holds copies of its layers.
+  removeUnused(layersFolder, { name: /^[0-9a-f]+\.(tar|digest)$/, keep: 0 });
   return archive;
 }
 
@@ -99,19 +102,4 @@ function nodePath(): string {
   } catch {
     return process.execPath;
   }
-}
-
-/** Other checkouts share the folder of archives: what was used within a day may be theirs. */
-const UNUSED_MS = 24 * 3_600_000;
-
-/** Keeps the five newest archives of the runtime, and what is in use: each change of its source makes one of a hundred megabytes. */
-function removeOldArchives(folder: string, keep: string): void {
-  const archives = readdirSync(folder)
-    .filter((name) => /^runtime-[0-9a-f]{12}\.tar$/.test(name))
-    .map((name) => join(folder, name))
-    .filter((file) => file !== keep)
-    .map((file) => ({ file, time: statSync(file).mtimeMs }))
-    .sort((a, b) => b.time - a.time);
-  for (const { file, time } of archives.slice(4))
-    if (Date.now() - time > UNUSED_MS) rmSync(file, { force: true });
 }
