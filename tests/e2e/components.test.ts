@@ -348,6 +348,12 @@ describe("components, on the real engine and real clusters", function () {
     });
     const before = await until("the node is Ready", () => nodeIsReady("rome", "milan"));
     assert.equal(before, true);
+    await until("the ForeignCluster counts that process", async () => {
+      const { status } = (await clients.rome.get(ForeignCluster, { name: "milan" })) ?? {};
+      return (status?.modules?.offloading.conditions ?? []).some(
+        ({ type, status: is }) => type === "OffloadingVirtualNodeStatus" && is === "Ready",
+      );
+    });
 
     const web = { name: "web", namespace: "shop" };
     const webAtMilan = { name: "web", namespace: "shop-rome" };
