@@ -81,16 +81,18 @@ describe("kube controllers", function () {
       "the change in the copy",
       () => copies.get("origin-copy", "rome-apps")?.data?.b === undefined,
     );
-    await client.patch(
+    const drifted = await client.patch(
       ConfigMap,
       { name: "origin-copy", namespace: "rome-apps" },
       { data: { z: "drift" } },
       { type: "merge" },
     );
-    await until(
-      "the drift repaired",
-      () => Object.keys(copies.get("origin-copy", "rome-apps")?.data ?? {}).join() === "a",
-    );
+    await until("the drift repaired", () => {
+      const { metadata, data = {} } = copies.get("origin-copy", "rome-apps") ?? {};
+      // Before the cache has seen the drift, too, the copy looks as it should.
+      const isLater = Number(metadata?.resourceVersion) > Number(drifted.metadata.resourceVersion);
+      return isLater && Object.keys(data).join() === "a";
+    });
     await until("rest", () => controller.idle);
     // The audit log comes in batches; what is written from here on is later than this.
     const from = Date.now();
