@@ -536,6 +536,12 @@ describe("virtual kubelet, from rome to milan", function () {
       const [source] = (await shadow("robot"))?.spec.pod?.volumes?.[0]?.projected?.sources ?? [];
       assert.equal(source?.secret?.name, "robot-token");
       assert.equal(source?.secret?.items?.[0]?.key, Object.keys(secret.data ?? {})[0]);
+      // As when the whole namespace is made anew: soon after it was issued, too.
+      await milan.delete(Secret, secret.metadata);
+      const again = await until("the token is there again", () =>
+        milan.get(Secret, { name: "robot-token", namespace: THERE }),
+      );
+      assert.notEqual(again.metadata.uid, secret.metadata.uid);
       await rome.delete(Pod, { name: "robot", namespace: HERE });
       await gone("the token", () => milan.get(Secret, { name: "robot-token", namespace: THERE }));
     });

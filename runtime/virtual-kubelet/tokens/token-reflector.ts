@@ -33,8 +33,8 @@ interface Parts {
 
 /** Renewals are spread over this time, in milliseconds. */
 const SPREAD_MS = 30_000;
-/** How long a Secret that we wrote may stay unseen, in milliseconds. */
-const UNSEEN_MS = 120_000;
+/** How long the cache may lag behind a Secret that we wrote, in milliseconds. */
+const UNSEEN_MS = 60_000;
 
 interface Issued {
   podUid: string;
@@ -42,6 +42,8 @@ interface Issued {
   expiresAt: Map<string, number>;
   /** When the Secret was written last, on the monotonic clock. */
   writtenAt: number;
+  /** Whether the cache has shown the Secret: when it is not there after that, it was deleted, with its namespace perhaps. */
+  seen: boolean;
 }
 
 /**
@@ -100,7 +102,8 @@ export class TokenReflector {
         refreshTime(issued.expiresAt.get(source.key) ?? now, source.expirationSeconds),
       ),
     );
-    return { requeueAfterMs: Math.max(1_000, next - now) + Math.random() * SPREAD_MS };
+    const renewal = Math.max(1_000, next - now) + Math.random() * SPREAD_MS;
+    return { requeueAfterMs: secret === undefined ? Math.min(renewal, UNSEEN_MS) : renewal };
   }
 
   /** What we issued, or what the Secret says after a start of this process; nothing where the Secret is gone or another pod's. */
@@ -108,8 +111,9 @@ export class TokenReflector {
     const podUid = local.metadata.uid ?? "";
     const issued = this.issued.get(key);
     if (issued?.podUid === podUid) {
-      const unseen = this.parts.clock.monotonic() - issued.writtenAt < UNSEEN_MS;
-      if (secret !== undefined || unseen) return issued;
+      issued.seen ||= secret !== undefined;
+      const isLate = !issued.seen && this.parts.clock.monotonic() - issued.writtenAt < UNSEEN_MS;
+      if (secret !== undefined || isLate) return issued;
     }
     const bound = secret === undefined ? undefined : boundTo(secret);
     const expiresAt = new Map<string, number>();
@@ -118,7 +122,7 @@ export class TokenReflector {
         if (secret?.data?.[token] !== undefined) expiresAt.set(token, bound.expiresAt);
       }
     }
-    return { podUid, expiresAt, writtenAt: Number.NEGATIVE_INFINITY };
+    return { podUid, expiresAt, writtenAt: Number.NEGATIVE_INFINITY, seen: secret !== undefined };
   }
 
   private async renew(
