@@ -104,7 +104,10 @@ class SliceReconciler {
     const misplaced = this.misplacement(slice, consumer);
     if (misplaced !== undefined) {
       runtime.events.warning(slice, EventReason.invalidResourceSlice, misplaced);
-      await this.write(slice, sliceStatus(slice, { authentication: { outcome: "denied" } }, this.now()));
+      await this.write(
+        slice,
+        sliceStatus(slice, { authentication: { outcome: "denied", why: misplaced } }, this.now()),
+      );
       return;
     }
     const tenant = this.tenantOf(slice, consumer);
@@ -142,9 +145,13 @@ class SliceReconciler {
     );
   }
 
-  /** A consumer may ask for resources from its own namespace only, and in its own name. */
+  /** A consumer may ask for resources from its own namespace only, in its own name, and of the cluster that it asks. */
   private misplacement(slice: ResourceSlice, consumer: string): string | undefined {
     const { tenantNamespaces } = this.authentication.caches;
+    const { clusterId } = this.authentication.options;
+    const { providerClusterID: provider } = slice.spec;
+    if (provider !== undefined && provider !== clusterId)
+      return `spec.providerClusterID is "${provider}", and this is cluster "${clusterId}"; give its ID, or leave the field out`;
     const { namespace = "", labels } = slice.metadata;
     const origin = labels?.[Label.replicationOrigin];
     if (origin !== consumer) {

@@ -1,4 +1,5 @@
 import { Annotation, ConditionReason, type ResourceSlice, type StorageClass, type Tenant } from "../api";
+import { amountFaults } from "../api/amount-faults";
 import { type Finding, mergeConditions } from "../kube/conditions";
 import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./default-class";
 
@@ -9,7 +10,8 @@ type AuthParams = NonNullable<Status["authParams"]>;
 /** How far the provider has come with a slice's credentials. */
 export type SliceAuthentication =
   | { outcome: "accepted"; authParams: AuthParams }
-  | { outcome: "denied" }
+  /** `why` goes into the message, for whoever sees the consumer only. */
+  | { outcome: "denied"; why?: string }
   /** The certificate is being signed: what stood there stays. */
   | { outcome: "pending" };
 
@@ -68,8 +70,10 @@ export function sliceStatus(slice: ResourceSlice, facts: SliceFacts, now: string
   let { authParams } = previous;
   if (facts.authentication.outcome !== "pending") {
     owned.push("Authentication");
-    findings.push((facts.authentication.outcome === "accepted" ? accepted : denied).Authentication);
-    if (facts.authentication.outcome === "accepted") authParams = facts.authentication.authParams;
+    if (facts.authentication.outcome === "accepted") {
+      findings.push(accepted.Authentication);
+      authParams = facts.authentication.authParams;
+    } else findings.push(because(denied.Authentication, facts.authentication.why));
   }
   const resources = facts.resources === undefined ? {} : resourcesOf(slice, facts.resources);
   if (resources.finding !== undefined) {
@@ -91,18 +95,28 @@ function resourcesOf(
 ): { finding?: Finding<Condition>; grant?: Grant } {
   switch (tenantCondition) {
     case "Drained":
-      return { finding: denied.Resources };
+      return { finding: because(denied.Resources, "the provider has drained this tenant") };
     case "Cordoned":
-      return hasResources(slice) ? {} : { finding: denied.Resources };
-    case "Active":
+      return hasResources(slice)
+        ? {}
+        : { finding: because(denied.Resources, "the provider has cordoned this tenant") };
+    case "Active": {
       // Other classes are the business of a controller of the provider's own.
       if (!isDefaultClass(slice.spec.class)) return {};
       if (!defaultClass.enabled) return { finding: classDisabled };
+      const faults = amountFaults(slice.spec.resources ?? {});
+      if (faults.length > 0)
+        return { finding: because(denied.Resources, `spec.resources: ${faults.join("; ")}`) };
       return {
         finding: accepted.Resources,
         grant: grantDefaultClass(slice.spec.resources, defaultClass, storageClasses),
       };
+    }
   }
+}
+
+function because(finding: Finding<Condition>, why: string | undefined): Finding<Condition> {
+  return why === undefined ? finding : { ...finding, message: `${finding.message}: ${why}` };
 }
 
 function hasResources(slice: ResourceSlice): boolean {

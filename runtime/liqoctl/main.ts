@@ -1,8 +1,15 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
 
+import { nodeVersionFault } from "./node-version";
 import { runLiqoctl } from "./program";
 import { processTerminal } from "./terminal/terminal";
+
+const fault = nodeVersionFault(process.versions.node);
+if (fault !== undefined) {
+  process.stderr.write(`${fault}\n`);
+  process.exit(1);
+}
 
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -32,6 +32,24 @@ describe("the validation of a ResourceSlice", () => {
       taken,
       "a resourceslice with the same name already exists in the cluster",
     ],
+    [
+      "refuses two providers at once",
+      { object: { ...slice({ [cluster]: "milan" }), spec: { providerClusterID: "turin" } } },
+      [],
+      'spec.providerClusterID: "turin" is not the cluster of the label liqo.io/remote-cluster-id, "milan"; give both the provider\'s ID',
+    ],
+    [
+      "takes a provider that no label names",
+      { object: { ...slice({}), spec: { providerClusterID: "turin" } } },
+      [],
+      undefined,
+    ],
+    [
+      "refuses what no node has",
+      { object: { ...slice({}), spec: { resources: { memory: "1Gi", cpu: -1 } } } },
+      [],
+      "spec.resources: cpu: -1 is negative; give an amount of zero or more",
+    ],
     ["takes a copy of any name", { object: slice({ "liqo.io/replicated": "true" }) }, taken, undefined],
     [
       "takes the copy's status of a peer",
