@@ -448,6 +448,23 @@ describe("admission, over the wire", function () {
       await edit(cluster().peers.controlPlane, others);
     });
 
+    it("refuses a slice that names two providers, or asks for what no node has", async () => {
+      const own = { "liqo.io/replication": "true", [key]: "turin" };
+      const wrong = slice("odd", "liqo-tenant-turin", own);
+      assert.match(
+        await refusal(admin().create(ResourceSlice, wrong)),
+        /spec\.providerClusterID: "milan" is not the cluster of the label .*remote-cluster-id, "turin"/,
+      );
+      for (const [resources, fault] of [
+        [{ cpu: "-1" }, /spec\.resources: cpu: "-1" is negative; give an amount of zero or more/],
+        [{ pods: "1.5" }, /pods: "1\.5" is not a whole number/],
+        [{ "Bad Name!": "1" }, /"Bad Name!" is no name of a resource/],
+      ] as const) {
+        const asked = { ...wrong, spec: { ...wrong.spec, providerClusterID: "turin", resources } };
+        assert.match(await refusal(admin().create(ResourceSlice, asked)), fault);
+      }
+    });
+
     it("gives the name of a slice free that is gone", async () => {
       const own = { "liqo.io/replication": "true" };
       const made = await admin().create(ResourceSlice, slice("freed", "liqo-tenant-rome", own));
