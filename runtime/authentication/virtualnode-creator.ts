@@ -3,6 +3,7 @@ import {
   type Controller,
   controllerOf,
   type Informer,
+  isRefusal,
   runController,
   watches,
   writeIfChanged,
@@ -61,7 +62,10 @@ export function runVirtualNodeCreator(
           withGlobalMetadata(sliceVirtualNode(slice, provider, secret), options.global),
           virtualNodes.get(name, namespace),
           { exact: ["spec.resourceQuota"] },
-        );
+        ).catch((error: unknown) => {
+          if (isRefusal(error)) runtime.events.warning(slice, EventReason.virtualNodeRefused, error.message);
+          throw error;
+        });
         if (change !== "none") {
           runtime.events.normal(
             slice,

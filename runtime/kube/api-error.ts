@@ -132,3 +132,8 @@ export function isInvalid(error: unknown): error is ApiError {
 export function isTooManyRequests(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 429;
 }
+
+/** Whether the API server refuses what was asked for, as it will the next time: a human must change something. */
+export function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 403 || error.status === 422 || error.status === 400);
+}

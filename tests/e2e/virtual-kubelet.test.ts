@@ -166,6 +166,17 @@ describe("virtual kubelet, from rome to milan", function () {
       assert.equal(claim?.spec.holderIdentity, "vk-0");
     });
 
+    it("tells why there can be none", async () => {
+      const { metadata } = await pair.virtualNode("odd", { resourceQuota: { hard: { cpu: "-1" } } });
+      const told = await until("the reason", async () =>
+        (await rome.list(Event, { namespace: metadata.namespace ?? "" })).find(
+          ({ reason, involvedObject }) => reason === "NodeRefused" && involvedObject.name === "odd",
+        ),
+      );
+      assert.match(told.message ?? "", /cpu.*must be greater than or equal to 0/);
+      await rome.delete(VirtualNode, metadata);
+    });
+
     it("gets back what was taken from it, and keeps what others added", async () => {
       await rome.patch(
         Node,

@@ -66,6 +66,7 @@ export const EventReason = {
   /** On a Tenant. */
   keyReplaced: "KeyReplaced",
   virtualNodeCreated: "VirtualNodeCreated",
+  virtualNodeRefused: "VirtualNodeRefused",
 
   // virtual node and reflection
   vkCreated: "VkCreated",

@@ -5,6 +5,7 @@ import {
   type Controller,
   type ControllerContext,
   type Informer,
+  isRefusal,
   keyOf,
   runController,
   sleep,
@@ -25,6 +26,8 @@ import type { Services } from "./services";
 
 /** Reason of the event that tells why a virtual node is not kept alive. */
 const PROVIDER_UNREACHABLE = "ProviderUnreachable";
+/** Reason of the event that tells why there is no Node, or an old one. */
+const NODE_REFUSED = "NodeRefused";
 
 /**
  * One virtual node, for as long as this process hosts it: its Node, its lease, its pods and their tokens. Nodes share nothing but watches: what one
@@ -218,7 +221,14 @@ export class HostedNode implements PeerMember {
         sources,
         reconcile: async () => {
           this.followSurroundings();
-          if (await this.writeNode()) return { requeueAfterMs: HEARTBEAT_MS };
+          try {
+            if (await this.writeNode()) return { requeueAfterMs: HEARTBEAT_MS };
+          } catch (error) {
+            const virtualNode = this.surroundings.virtualNode();
+            if (isRefusal(error) && virtualNode !== undefined)
+              this.services.context.events.warning(virtualNode, NODE_REFUSED, error.message);
+            throw error;
+          }
         },
       },
       context,
