@@ -82,11 +82,7 @@ describe("a peering of rome at milan, whose clocks differ", function () {
 
   it("a certificate that is not valid yet: rome says so, asks for no other, and goes on once it is", async () => {
     signer.aheadMs = 25_000;
-    await steps.namespaces();
-    await steps.nonceSecret();
-    await steps.tenant();
-    await steps.identity();
-    await steps.slice();
+    await steps.peer();
     const { status, message = "" } = await until("a word on it", async () => {
       const condition = await apiServer();
       return condition.status === "Error" && condition;

@@ -14,7 +14,8 @@ import {
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { kindOf } from "../support/kind-of";
 import { Liqoctl } from "../support/liqoctl";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { TcpProxy } from "../support/tcp-proxy";
 import { until } from "../support/until";
@@ -45,27 +46,11 @@ describe("liqoctl force unpeer, of a provider that is gone for good", function (
   before(async () => {
     const port = Number(new URL(controlPlane("milan").url).port);
     proxy = await TcpProxy.start({ host: "127.0.0.1", port });
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-        address: `127.0.0.1:${proxy.port}`,
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane, { milan: { address: `127.0.0.1:${proxy.port}` } });
     await Promise.all([rome.start(pings), milan.start()]);
     await cli.prepare({ rome: controlPlane("rome").kubeconfig });
     const steps = new PeeringSteps(rome, milan, sides, "pool");
-    await steps.namespaces();
-    await steps.nonceSecret();
-    await steps.tenant();
-    await steps.identity();
-    await steps.slice();
+    await steps.peer();
     await rome.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     const offloading: Desired<NamespaceOffloading> = {
       apiVersion: "offloading.liqo.io/v1beta1",

@@ -17,7 +17,8 @@ import {
   VirtualNode,
 } from "../../runtime/api";
 import type { PeeringSides } from "../../runtime/plan/peering";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { TcpProxy } from "../support/tcp-proxy";
 import { until } from "../support/until";
@@ -47,20 +48,10 @@ describe("the ForeignCluster of a peer", function () {
   before(async () => {
     const port = Number(new URL(controlPlane("milan").url).port);
     proxy = await TcpProxy.start({ host: "127.0.0.1", port });
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-        networking: true,
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-        address: `127.0.0.1:${proxy.port}`,
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane, {
+      rome: { networking: true },
+      milan: { address: `127.0.0.1:${proxy.port}` },
+    });
     await Promise.all([rome.start(fast), milan.start(fast)]);
     steps = new PeeringSteps(rome, milan, sides, "pool");
     await steps.namespaces();

@@ -14,7 +14,8 @@ import { networkManifests } from "../../runtime/plan/networking/networks";
 import { networkingSettingsSchema } from "../../runtime/plan/networking/settings";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { kindOf } from "../support/kind-of";
-import { ManagedCluster } from "../support/managed-cluster";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -41,26 +42,10 @@ describe("status.observedGeneration, on both sides of a peering of rome at milan
     milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
   });
   before(async () => {
-    [rome, milan] = await Promise.all([
-      ManagedCluster.install({
-        controlPlane: controlPlane("rome"),
-        clusterId: "rome",
-        liqoNamespace: "liqo",
-        networking: true,
-      }),
-      ManagedCluster.install({
-        controlPlane: controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: "liqo-system",
-      }),
-    ]);
+    [rome, milan] = await installPair(controlPlane, { rome: { networking: true } });
     await Promise.all([rome.start(), milan.start()]);
     const steps = new PeeringSteps(rome, milan, sides, "pool");
-    await steps.namespaces();
-    await steps.nonceSecret();
-    await steps.tenant();
-    await steps.identity();
-    await steps.slice();
+    await steps.peer();
     for (const object of [...offloadedNamespace, ...networks()]) await rome.apply(object);
   });
 

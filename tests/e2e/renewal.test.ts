@@ -34,11 +34,7 @@ describe("renewal of certificates that are good for three minutes", function () 
 
   it("reaches both kinds of identity, again and again, and nothing stops meanwhile", async () => {
     const steps = new PeeringSteps(rome, milan, sides, "pool");
-    await steps.namespaces();
-    await steps.nonceSecret();
-    await steps.tenant();
-    await steps.identity();
-    await steps.slice();
+    await steps.peer();
     await until("virtual node", () => rome.admin.get(VirtualNode, { name: "pool", namespace: "to-milan" }));
     await until("peer answers", async () => (await apiServerStatus()) === "Established");
 

@@ -62,11 +62,7 @@ describe("a Tenant of rome at milan", function () {
     [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(), milan.start()]);
     steps = new PeeringSteps(rome, milan, sides, "pool");
-    await steps.namespaces();
-    await steps.nonceSecret();
-    await steps.tenant();
-    await steps.identity();
-    await steps.slice();
+    await steps.peer();
     await steps.slice("fast", {
       spec: { class: "gpu", providerClusterID: "milan", resources: { "nvidia.com/gpu": "2" } },
     });

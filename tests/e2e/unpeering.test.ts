@@ -42,11 +42,7 @@ describe("the removal of a peering of rome at milan", function () {
     [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(), milan.start()]);
     steps = new PeeringSteps(rome, milan, sides, "pool");
-    await steps.namespaces();
-    await steps.nonceSecret();
-    await steps.tenant();
-    await steps.identity();
-    await steps.slice();
+    await steps.peer();
     await steps.slice("spare");
     for (const name of ["pool", "spare"])
       await until(`virtual node ${name}`, () => rome.admin.get(VirtualNode, { name, namespace: "to-milan" }));

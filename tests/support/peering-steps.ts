@@ -45,6 +45,15 @@ export class PeeringSteps {
     readonly sliceName: string,
   ) {}
 
+  /** The whole peering, up to a slice that is asked for; each step waits for the one before. */
+  async peer(): Promise<void> {
+    await this.namespaces();
+    await this.nonceSecret();
+    await this.tenant();
+    await this.identity();
+    await this.slice();
+  }
+
   async namespaces(): Promise<void> {
     await Promise.all([this.consumerNamespace(), this.providerNamespace()]);
   }
