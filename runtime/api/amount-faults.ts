@@ -14,16 +14,19 @@ export function amountFaults(resources: Readonly<Record<string, unknown>>): stri
     const text = JSON.stringify(amount);
     if (!RESOURCE_NAME.test(name))
       return [`${JSON.stringify(name)} is no name of a resource; write it as in cpu or example.com/gpu`];
-    if ((typeof amount !== "string" && typeof amount !== "number") || !isQuantity(amount))
-      return [
-        `${name}: ${text} is not a quantity; give a number with an optional suffix, such as 500m, 2 or 1.5Gi`,
-      ];
-    if (String(amount).startsWith("-"))
-      return [`${name}: ${text} is negative; give an amount of zero or more`];
-    if (isCounted(name) && parseQuantity(amount) % ONE !== 0n)
+    const fault = quantityFault(amount);
+    if (fault !== undefined) return [`${name}: ${text} ${fault}`];
+    if (isCounted(name) && parseQuantity(String(amount)) % ONE !== 0n)
       return [`${name}: ${text} is not a whole number; it is counted, so give one`];
     return [];
   });
+}
+
+/** What keeps a value from being an amount of anything, without the value; undefined where nothing does. */
+export function quantityFault(amount: unknown): string | undefined {
+  if ((typeof amount !== "string" && typeof amount !== "number") || !isQuantity(amount))
+    return "is not a quantity; give a number with an optional suffix, such as 500m, 2 or 1.5Gi";
+  return String(amount).startsWith("-") ? "is negative; give an amount of zero or more" : undefined;
 }
 
 /** Pods, and what device plugins offer, come one by one. */

@@ -135,5 +135,5 @@ export function isTooManyRequests(error: unknown): error is ApiError {
 
 /** Whether the API server refuses what was asked for, as it will the next time: a human must change something. */
 export function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 403 || error.status === 422 || error.status === 400);
+  return isForbidden(error) || isInvalid(error) || (error instanceof ApiError && error.status === 400);
 }

@@ -1,18 +1,15 @@
 import { z } from "zod";
 
-import { isQuantity } from "./quantity";
+import { quantityFault } from "../api/amount-faults";
 
 /** Amounts by resource name, as strings. */
 export const resourceListSchema = z.record(
   z.string().min(1),
   z
     .union([z.string(), z.number()])
-    .refine(isQuantity, "is not a quantity; give a number with an optional suffix, such as 500m, 2 or 1.5Gi")
-    .refine(isNotNegative, "is negative; give an amount of zero or more")
+    .superRefine((amount, context) => {
+      const message = quantityFault(amount);
+      if (message !== undefined) context.addIssue({ code: "custom", message });
+    })
     .transform(String),
 );
-
-/** What is no quantity is told of already. */
-function isNotNegative(value: string | number): boolean {
-  return !String(value).startsWith("-") || !isQuantity(value);
-}

@@ -11,6 +11,13 @@ export interface InstalledControllerManager {
   flags: ReadonlyMap<string, string>;
 }
 
+/** URL of the API server that the installation gives to peers; undefined where it leaves that to the cluster. */
+export function apiServerOverride(manager: InstalledControllerManager | undefined): string | undefined {
+  const address = manager?.flags.get("api-server-address-override");
+  if (!address) return undefined;
+  return address.startsWith("https://") ? address : `https://${address}`;
+}
+
 const CONTAINER = "controller-manager";
 
 /** @returns undefined where there is no such Deployment */

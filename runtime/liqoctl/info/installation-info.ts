@@ -4,7 +4,7 @@ import { Network } from "../../api/ipam";
 import { Label, Name } from "../../api/keys";
 import { Node, Pod } from "../../api/kubernetes";
 import type { Cluster } from "../cluster/cluster";
-import { installedControllerManager } from "../cluster/installation";
+import { apiServerOverride, installedControllerManager } from "../cluster/installation";
 import type { Run } from "../run";
 import { type ModuleStatus, moduleStatus } from "./conditions";
 
@@ -24,7 +24,7 @@ export async function localInfo(run: Run, cluster: Cluster): Promise<LocalInfo> 
       return equals <= 0 ? [] : [[pair.slice(0, equals), pair.slice(equals + 1)]];
     }),
   );
-  const address = await apiServerAddress(run, cluster, manager?.flags.get("api-server-address-override"));
+  const address = apiServerOverride(manager) ?? (await apiServerAddress(run, cluster));
   return {
     clusterID,
     ...(manager?.version !== undefined && { version: manager.version }),
@@ -35,13 +35,8 @@ export async function localInfo(run: Run, cluster: Cluster): Promise<LocalInfo> 
 
 const ADDRESS_TYPES = ["ExternalDNS", "ExternalIP", "InternalDNS", "InternalIP", "Hostname"];
 
-/** What peers are told (7.1); where the cluster does not say, the address that this kubeconfig has. */
-async function apiServerAddress(
-  run: Run,
-  { client }: Cluster,
-  override: string | undefined,
-): Promise<string> {
-  if (override) return override.startsWith("https://") ? override : `https://${override}`;
+/** What peers are told (7.1) without an override; where the cluster does not say, the address that this kubeconfig has. */
+async function apiServerAddress(run: Run, { client }: Cluster): Promise<string> {
   for (const label of ["control-plane", "master", "controlplane"]) {
     const nodes = await client.list(Node, { labelSelector: `node-role.kubernetes.io/${label}` }, run.call);
     if (nodes.length === 0) continue;

@@ -11,7 +11,7 @@ import {
 import { isAlreadyExists, systemClock, timestamp } from "../../kube";
 import { peeringUserBindingNames, peeringUserBindings, peeringUserRequest } from "../../plan/peering-user";
 import type { Cluster } from "../cluster/cluster";
-import { installedControllerManager } from "../cluster/installation";
+import { apiServerOverride, installedControllerManager } from "../cluster/installation";
 import { ensureTenantNamespace } from "../cluster/tenant-namespace";
 import { CommandError } from "../failure";
 import type { Run } from "../run";
@@ -52,7 +52,7 @@ export async function makePeeringUser(
   return buildKubeconfig({
     providerClusterId: consumer,
     identityName: `${consumer}-user`,
-    server: await serverFor(run, cluster),
+    server: apiServerOverride(await installedControllerManager(run, cluster)) ?? client.server,
     ...(ca === undefined ? {} : { ca }),
     certificate,
     privateKey,
@@ -142,11 +142,4 @@ async function issue(
           next: again,
         };
   });
-}
-
-/** The address that the installation gives to peers, else the one of the kubeconfig in use. */
-async function serverFor(run: Run, cluster: Cluster): Promise<string> {
-  const address = (await installedControllerManager(run, cluster))?.flags.get("api-server-address-override");
-  if (!address) return cluster.client.server;
-  return address.startsWith("https://") ? address : `https://${address}`;
 }
