@@ -87,9 +87,9 @@ export class PeerReplicator {
     }
   }
 
-  /** Whether sources for this peer are left in its namespace. */
-  get hasSources(): boolean {
-    return replicatedKinds.some((kind) => this.ownSources(kind).length > 0);
+  /** The sources for this peer that are left in its namespace. */
+  get leftSources(): Replicable[] {
+    return replicatedKinds.flatMap((kind) => this.ownSources(kind));
   }
 
   /** Whether copies are left at the peer, asked of it now. None are where it forbids us to look: they are out of our reach. */

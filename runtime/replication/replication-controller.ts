@@ -24,8 +24,10 @@ import {
 import { chooseIdentity } from "./choose-identity";
 import { PeerReplicator } from "./peer-replicator";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
-import { isDisowned } from "./source-finalizer";
+import { isDisowned, unlessGone } from "./source-finalizer";
+import { SecretMakers } from "./secret-makers";
 import { destinationOf, UnservedSources } from "./unserved-sources";
+import { waitingMessage } from "./waiting-message";
 
 export interface ReplicationOptions {
   /** This cluster's ID. */
@@ -45,6 +47,8 @@ interface Running {
 const peer = "peer";
 /** In place of a cluster ID, none of which has a blank in it. */
 const DISOWNED = "objects that are sources no more";
+/** A Secret that was deleted by hand is there again by then. */
+const MADE_AGAIN_MS = 2_000;
 
 /**
  * Starts the replicator (control plane reference 11): one replicator for each peer whose control-plane Secret is there, each with a queue,
@@ -58,6 +62,7 @@ class Replication {
   private readonly secrets: Informer<Secret>;
   private readonly foreignClusters: Informer<ForeignCluster>;
   private readonly unserved: UnservedSources;
+  private readonly makers: SecretMakers;
   private readonly running = new Map<string, Running>();
   private readonly metrics: ReplicationMetrics;
 
@@ -65,7 +70,7 @@ class Replication {
     private readonly runtime: RuntimeContext,
     private readonly options: ReplicationOptions,
   ) {
-    const { informers, metrics, clock } = runtime;
+    const { client, informers, metrics, clock } = runtime;
     this.metrics = replicationMetrics(metrics, () => clock.monotonic());
     // Shared with the other controllers; the index holds the control planes' alone.
     this.secrets = informers.informer(Secret, { labelSelector: Label.remoteClusterID });
@@ -73,6 +78,7 @@ class Replication {
     this.foreignClusters = informers.informer(ForeignCluster);
     this.foreignClusters.addIndex(peer, ({ spec }) => [spec.clusterID]);
     this.unserved = new UnservedSources(runtime);
+    this.makers = new SecretMakers(informers, client);
   }
 
   run(): Controller {
@@ -83,8 +89,12 @@ class Replication {
           watches(this.secrets, { keys: controlPlanesPeer }),
           watches(this.foreignClusters, {
             keys: ({ spec }) => [spec.clusterID],
-            when: (event) => event.type !== "updated" || isDead(event.before) !== isDead(event.object),
+            when: (event) =>
+              event.type !== "updated" ||
+              isDead(event.before) !== isDead(event.object) ||
+              isSilent(event.before) !== isSilent(event.object),
           }),
+          this.makers.changes(),
           ...[...this.unserved.informers.values()].map((informer) =>
             watches(informer, {
               keys: destinationOf,
@@ -119,11 +129,10 @@ class Replication {
     if (use === undefined) {
       await this.stop(clusterId);
       for (const secret of leaving) await this.release(secret);
-      if (secrets.length === 0) {
-        await this.unserved.release(clusterId, undefined);
-        this.unserved.tellMissingIdentity(clusterId);
-      }
-      return;
+      if (secrets.length > 0) return;
+      await this.unserved.release(clusterId, undefined);
+      if (current !== undefined) return { requeueAfterMs: MADE_AGAIN_MS };
+      return this.unserved.tellMissingIdentity(clusterId);
     }
     const secret = await this.hold(use);
     const started = await this.ensureRunning(clusterId, secret, controller);
@@ -133,13 +142,22 @@ class Replication {
       started?.replicator.enqueueAll();
       return;
     }
+    // Deleted by hand: gone, it is made again, and the replication goes on with the new one.
+    if (await this.makers.makeAgain(secret)) return await this.release(secret);
     return await this.leave(clusterId, leaving, started);
   }
 
   /** Lets go of a peer's Secrets once nothing is left on either side (control plane reference 11.2). */
   private async leave(clusterId: string, leaving: Secret[], running: Running | undefined): Promise<Outcome> {
     running?.replicator.enqueueAll();
-    if (running?.replicator.hasSources === true) return; // their going brings us back
+    const sources = running?.replicator.leftSources ?? [];
+    const silent = !this.isDead(clusterId) && this.foreignClusters.byIndex(peer, clusterId).some(isSilent);
+    const message = waitingMessage(clusterId, sources, silent);
+    if (message !== undefined) {
+      for (const secret of leaving)
+        this.runtime.events.warning(secret, EventReason.controlPlaneSecretHeld, message);
+    }
+    if (sources.length > 0) return; // their going brings us back
     if (running !== undefined && !this.isDead(clusterId) && (await running.replicator.hasCopies())) {
       return { requeueAfterMs: 1_000 };
     }
@@ -237,10 +255,8 @@ class Replication {
 
   private async release(secret: Secret): Promise<void> {
     const finalizers = secret.metadata.finalizers ?? [];
-    await this.writeFinalizers(
-      secret,
-      finalizers.filter((name) => name !== Finalizer.replicator),
-    );
+    const others = finalizers.filter((name) => name !== Finalizer.replicator);
+    await unlessGone(this.writeFinalizers(secret, others));
   }
 
   private async writeFinalizers(secret: Secret, finalizers: string[]): Promise<Secret> {
@@ -264,6 +280,11 @@ function isDead({ metadata, status }: ForeignCluster): boolean {
     metadata.annotations?.[Annotation.permanentlyUnreachable] === "true" &&
     conditionStatus(status?.conditions, "APIServerStatus") !== "Established"
   );
+}
+
+/** Known not to answer. */
+function isSilent({ status }: ForeignCluster): boolean {
+  return conditionStatus(status?.conditions, "APIServerStatus") === "Error";
 }
 
 function fingerprintOf(secret: Secret, remoteNamespace: string): string {

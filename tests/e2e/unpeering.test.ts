@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 
 import {
+  Identity,
   type KubeObject,
   Namespace,
   NamespaceMap,
   ResourceSlice,
+  Secret,
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
 import type { PeeringSides } from "../../runtime/plan/peering";
+import { eventAbout } from "../support/events";
 import type { ManagedCluster } from "../support/managed-cluster";
 import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
@@ -22,6 +25,7 @@ const sides: PeeringSides = {
 const poolAtRome = { name: "pool", namespace: "to-milan" };
 const mapAtRome = { name: "milan", namespace: "to-milan" };
 const mapAtMilan = { name: "milan", namespace: "guests-from-rome" };
+const secretAtRome = { name: "kubeconfig-controlplane-milan", namespace: "to-milan" };
 const finalizer = "namespacemap-controller.liqo.io/finalizer";
 
 /** What the removal of a peering does not wait for. At the consumer there is no garbage collector that could do the runtime's work. */
@@ -61,6 +65,44 @@ describe("the removal of a peering of rome at milan", function () {
       { spec: { desiredMapping: { shop: remote } } },
       { type: "merge" },
     );
+
+  /** The control plane's Secret, made after the one with a UID. */
+  const secretAfter = (uid: string | undefined) =>
+    until("the Secret is made again", async () => {
+      const secret = await rome.admin.get(Secret, secretAtRome);
+      return secret !== undefined && secret.metadata.uid !== uid && secret;
+    });
+  const isCopied = (name: string) =>
+    until(`copy of ${name}`, () => milan.admin.get(ResourceSlice, { name, namespace: "guests-from-rome" }));
+
+  it("does not begin with the control plane's Secret alone: deleted by hand, that is made again", async () => {
+    const before = await secretAfter(undefined);
+    const copy = await isCopied("pool");
+    const begin = performance.now();
+    await rome.admin.delete(Secret, secretAtRome);
+    const { data } = await secretAfter(before.metadata.uid);
+    console.log(`      made again after ${Math.round(performance.now() - begin)} ms`);
+    assert.deepEqual(data, before.data);
+    await steps.slice("afterwards");
+    await isCopied("afterwards");
+    assert.equal((await isCopied("pool")).metadata.uid, copy.metadata.uid, "nothing was copied anew");
+    await rome.admin.delete(ResourceSlice, { name: "afterwards", namespace: "to-milan" });
+    await gone("the copy of afterwards", () =>
+      milan.admin.get(ResourceSlice, { name: "afterwards", namespace: "guests-from-rome" }),
+    );
+  });
+
+  it("tells what holds the Secret of an Identity that was deleted, and lets go when that is there again", async () => {
+    const { uid } = (await secretAfter(undefined)).metadata;
+    await rome.admin.delete(Identity, { name: "controlplane-milan", namespace: "to-milan" });
+    await rome.admin.delete(Secret, secretAtRome);
+    const told = await eventAbout(rome.admin, { kind: "Secret", ...secretAtRome }, "ControlPlaneSecretHeld");
+    assert.match(told, /ResourceSlice "to-milan\/pool"/);
+    assert.equal((await rome.admin.get(Secret, secretAtRome))?.metadata.uid, uid);
+    await steps.identity();
+    const again = await secretAfter(uid);
+    assert.equal(again.metadata.deletionTimestamp, undefined);
+  });
 
   it("takes the virtual node of a slice away without the garbage collector, and no other", async () => {
     await rome.admin.delete(ResourceSlice, poolAtRome);

@@ -42,6 +42,8 @@ export const EventReason = {
 
   // replication
   invalidControlPlaneSecret: "InvalidControlPlaneSecret",
+  /** On a control-plane Secret whose deletion waits for what it is needed for; ours. */
+  controlPlaneSecretHeld: "ControlPlaneSecretHeld",
   /** On what is to be copied to a peer; ours, as are the next two. */
   controlPlaneIdentityMissing: "ControlPlaneIdentityMissing",
   replicationForbidden: "ReplicationForbidden",
