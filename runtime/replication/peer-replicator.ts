@@ -16,7 +16,8 @@ import {
 import { copySelector, isSource } from "../plan/replication";
 import type { Replicable, Route } from "./copy";
 import { type Decision, decide } from "./decide";
-import { PeerCopies } from "./peer-copies";
+import { MappingGuard } from "./mapping-guard";
+import { PeerCopies, type SeenCopy } from "./peer-copies";
 import { readReplicaKey, replicaKey, replicatedKinds } from "./replicated-kinds";
 import type { PeerLag } from "./replication-metrics";
 import { holdSource, isDisowned, releaseSource, unlessGone } from "./source-finalizer";
@@ -41,6 +42,7 @@ export interface PeerReplicatorOptions {
 export class PeerReplicator {
   private readonly informers: InformerSet;
   private readonly copies: PeerCopies;
+  private readonly mappings: MappingGuard;
   private readonly copyInformers: Map<string, Informer<Replicable>>;
   private readonly controller: Controller;
 
@@ -56,6 +58,12 @@ export class PeerReplicator {
       events: context.events,
       monotonic: () => context.clock.monotonic(),
       wrote: options.lag.wrote,
+    });
+    this.mappings = new MappingGuard({
+      local: options.local,
+      remoteClusterId: route.remoteClusterId,
+      events: context.events,
+      monotonic: () => context.clock.monotonic(),
     });
     this.informers = new InformerSet(remote, { log, clock: context.clock, metrics: context.metrics });
     this.copyInformers = new Map(
@@ -163,9 +171,10 @@ export class PeerReplicator {
   private async reconcile(key: string, run: ReconcileRun): Promise<Outcome> {
     const { kind, name } = readReplicaKey(key);
     const { local, lag } = this.options;
-    const source = this.source({ kind, name });
+    const observed = this.source({ kind, name });
     const informer = this.copiesOf(kind);
     const copy = informer.synced ? informer.get(name, this.options.route.remoteNamespace) : "unknown";
+    const { source, againAfterMs } = await this.guarded(kind, observed, copy);
     const decision = decide({
       source,
       copy,
@@ -175,7 +184,8 @@ export class PeerReplicator {
     const { pullStatus } = decision;
     if (decision.copy !== "keep" || pullStatus !== undefined) lag.differs(key);
     let held = source;
-    if (decision.addFinalizer && source !== undefined) held = await holdSource(local, kind, source);
+    if (decision.addFinalizer && source !== undefined)
+      held = { ...(await holdSource(local, kind, source)), spec: source.spec };
     const outcome = await this.copies.settle(decision.copy, kind, held, copy, run.log);
     if (pullStatus !== undefined && held !== undefined) {
       const whole = { exact: [""], foreign: true };
@@ -188,8 +198,18 @@ export class PeerReplicator {
       this.copies.forget(key);
       if (copy === undefined || outcome === "gone") await this.releaseDisowned(kind, name);
     }
-    this.tellLag(key, decision, source, outcome);
-    return typeof outcome === "object" ? outcome : undefined;
+    const again = againAfterMs === undefined ? outcome : { requeueAfterMs: againAfterMs };
+    this.tellLag(key, decision, source, again);
+    return typeof again === "object" ? again : undefined;
+  }
+
+  private async guarded(
+    kind: Kind<Replicable>,
+    source: Replicable | undefined,
+    copy: SeenCopy,
+  ): Promise<{ source: Replicable | undefined; againAfterMs: number | undefined }> {
+    if (source === undefined) return { source, againAfterMs: undefined };
+    return await this.mappings.guard(kind, source, copy === "unknown" ? undefined : copy);
   }
 
   /** What was a source and has lost the labels of one is held no more than its copy is there. */

@@ -11,7 +11,6 @@ import {
 } from "../api";
 import { usableKubeconfig } from "../identity";
 import {
-  conditionStatus,
   type Controller,
   type Informer,
   KubeClient,
@@ -22,6 +21,7 @@ import {
   watches,
 } from "../kube";
 import { chooseIdentity } from "./choose-identity";
+import { isDeclaredDead, isSilent } from "./peer-state";
 import { PeerReplicator } from "./peer-replicator";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
 import { isDisowned, unlessGone } from "./source-finalizer";
@@ -91,7 +91,7 @@ class Replication {
             keys: ({ spec }) => [spec.clusterID],
             when: (event) =>
               event.type !== "updated" ||
-              isDead(event.before) !== isDead(event.object) ||
+              isDeclaredDead(event.before) !== isDeclaredDead(event.object) ||
               isSilent(event.before) !== isSilent(event.object),
           }),
           this.makers.changes(),
@@ -270,21 +270,8 @@ class Replication {
   }
 
   private isDead(clusterId: string): boolean {
-    return this.foreignClusters.byIndex(peer, clusterId).some(isDead);
+    return this.foreignClusters.byIndex(peer, clusterId).some(isDeclaredDead);
   }
-}
-
-/** Declared dead by the operator, and not answering (control plane reference 11.6). */
-function isDead({ metadata, status }: ForeignCluster): boolean {
-  return (
-    metadata.annotations?.[Annotation.permanentlyUnreachable] === "true" &&
-    conditionStatus(status?.conditions, "APIServerStatus") !== "Established"
-  );
-}
-
-/** Known not to answer. */
-function isSilent({ status }: ForeignCluster): boolean {
-  return conditionStatus(status?.conditions, "APIServerStatus") === "Error";
 }
 
 function fingerprintOf(secret: Secret, remoteNamespace: string): string {

@@ -5,6 +5,7 @@ import {
   Event,
   Namespace,
   NamespaceMap,
+  NamespaceOffloading,
   Pod,
   Quota,
   ResourceSlice,
@@ -335,6 +336,64 @@ describe("a Tenant of rome at milan", function () {
     await resourcesSay("pool", "Accepted ResourceSliceResourcesAccepted");
     assert.deepEqual(await marks(), [undefined, undefined]);
     await quotaIsCordoned(undefined);
+  });
+
+  it("keeps a remote namespace whatever anybody writes into the consumer's map", async () => {
+    const mapping = async () =>
+      (await rome.admin.get(NamespaceMap, atRome("milan")))?.spec.desiredMapping ?? {};
+    const { uid } = (await there(Namespace, { name: "shop-rome" })).metadata;
+    for (const shop of [null, "elsewhere"]) {
+      await rome.admin.patch(
+        NamespaceMap,
+        atRome("milan"),
+        { spec: { desiredMapping: { shop, hand: "made-rome" } } },
+        { type: "merge" },
+      );
+      await until("put back", async () => (await mapping()).shop === "shop-rome");
+      // What else was written arrives, so that the replicator has seen it all.
+      await there(Namespace, { name: "made-rome" });
+      await rome.admin.patch(
+        NamespaceMap,
+        atRome("milan"),
+        { spec: { desiredMapping: { hand: null } } },
+        { type: "merge" },
+      );
+      await until(
+        "the other is gone",
+        async () => (await milan.admin.get(Namespace, { name: "made-rome" })) === undefined,
+      );
+      const kept = await there(Namespace, { name: "shop-rome" });
+      assert.deepEqual([kept.metadata.uid, kept.metadata.deletionTimestamp], [uid, undefined]);
+      assert.equal(await milan.admin.get(Namespace, { name: "elsewhere" }), undefined);
+    }
+  });
+
+  it("keeps it, and says so, while nobody is there to put the map right", async () => {
+    const offloading = { name: "offloading", namespace: "shop" };
+    const withheld = { kind: "NamespaceMap", ...atRome("milan") };
+    const { uid } = (await there(Namespace, { name: "shop-rome" })).metadata;
+    await rome.stop();
+    await rome.start(["--offloading-enabled=false"]);
+    await rome.admin.patch(
+      NamespaceMap,
+      atRome("milan"),
+      { spec: { desiredMapping: { shop: null } } },
+      { type: "merge" },
+    );
+    assert.match(await eventAbout(rome.admin, withheld, "MappingWithheld"), /"shop".*cluster "milan" keeps/);
+    assert.equal((await maps())[0]?.spec.desiredMapping?.shop, "shop-rome");
+    await rome.stop();
+    await rome.start();
+    await until("put back", async () => {
+      const map = await rome.admin.get(NamespaceMap, atRome("milan"));
+      return map?.spec.desiredMapping?.shop === "shop-rome";
+    });
+    assert.equal((await there(Namespace, { name: "shop-rome" })).metadata.uid, uid);
+    await rome.admin.delete(NamespaceOffloading, offloading);
+    await until(
+      "taken back with its consent",
+      async () => (await milan.admin.get(Namespace, { name: "shop-rome" })) === undefined,
+    );
   });
 
   it("closes the quota of a slice, too, that was denied after it was granted", async () => {

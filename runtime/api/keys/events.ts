@@ -48,6 +48,8 @@ export const EventReason = {
   controlPlaneIdentityMissing: "ControlPlaneIdentityMissing",
   replicationForbidden: "ReplicationForbidden",
   replicationConflict: "ReplicationConflict",
+  /** On a NamespaceMap whose change by hand its peer does not get to see; ours. */
+  mappingWithheld: "MappingWithheld",
 
   // slice
   failedGetNamespace: "FailedGetNamespace",

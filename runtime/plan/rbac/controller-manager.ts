@@ -59,11 +59,14 @@ export const awsAuthRules: PolicyRule[] = [
 /** The replicator in the controller manager. */
 export const replicationRules: PolicyRule[] = [
   rule("", ["secrets"], [...read, "patch", "update"]),
+  rule("", ["namespaces"], ["get"]),
   rule("core.liqo.io", ["foreignclusters"], read),
+  rule("authentication.liqo.io", ["identities"], read),
   rule("authentication.liqo.io", ["renews", "resourceslices"], [...read, "patch", "update"]),
   rule("authentication.liqo.io", ["renews/status", "resourceslices/status"], ["get", "patch", "update"]),
   rule("offloading.liqo.io", ["namespacemaps"], [...read, "patch", "update"]),
   rule("offloading.liqo.io", ["namespacemaps/status"], ["get", "patch", "update"]),
+  rule("offloading.liqo.io", ["namespaceoffloadings"], ["get"]),
 ];
 
 /** The ForeignCluster controller in the controller manager. */
