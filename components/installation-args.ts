@@ -129,7 +129,7 @@ export interface PingArgs {
   intervalSeconds?: pulumi.Input<number>;
   /** Pings without an answer after which the connection counts as lost; 5 by default. */
   lossThreshold?: pulumi.Input<number>;
-  /** How often the latency is written down; 10 by default. */
+  /** How often, at most, a Connection tells another latency; 10 by default. One that stays as it is is not written. */
   updateStatusIntervalSeconds?: pulumi.Input<number>;
 }
 

@@ -14,8 +14,8 @@ const DRIVER = "wireguard";
 /** The metrics of a tunnel, by upstream's names (networking reference 19.1), and how old its session is, what it loses, how wide it is. */
 export function registerTunnelMetrics(
   registry: Registry,
-  tunnel: Tunnel,
-  pings: PingLink | undefined,
+  tunnel: Pick<Tunnel, "observe" | "implementation">,
+  pings: Pick<PingLink, "reachability" | "loss"> | undefined,
   { peer, mtu, clock }: { peer: string; mtu: number; clock: Clock },
 ): void {
   const labels = { driver: DRIVER, cluster_id: peer };

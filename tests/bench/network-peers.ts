@@ -100,8 +100,7 @@ async function connect(lab: NetworkLab, cluster: NetworkCluster, index: number):
   await startForeignPeer(host, { end: "server", own, theirs, pod: PEER.pod, podCidr: PEER.podCidr });
   await cluster.know(id, own.publicKey);
   const pod = await cluster.gatewayPod(id, "rome-2", `gw-${id}`);
-  const flags = ["--resync-interval=1s", "--ping-update-status-interval=1h"];
-  return { id, pod, agent: await cluster.gateway(id, "client", pod, flags) };
+  return { id, pod, agent: await cluster.gateway(id, "client", pod, ["--resync-interval=1s"]) };
 }
 
 async function rest(cluster: NetworkCluster, agents: readonly LabAgent[]): Promise<void> {

@@ -59,7 +59,6 @@ const UNKNOWN_SOURCE = "10.68.0.0";
 /** An underlay as narrow as some providers' own overlays leave it. */
 const UNDERLAY_MTU = 1420;
 const LOSSY = { delayMs: 25, loss: 0.01 };
-const quiet = ["--ping-update-status-interval=1h"];
 
 describe("gateways of two clusters with the same networks", function () {
   this.timeout(300_000);
@@ -91,8 +90,8 @@ describe("gateways of two clusters with the same networks", function () {
     await provider.publish(server);
     await consumer.know("milan", await provider.publicKey("rome"));
     await provider.know("rome", await consumer.publicKey("milan"));
-    serverAgent = await provider.gateway("rome", "server", server, quiet);
-    clientAgent = await consumer.gateway("milan", "client", client, quiet);
+    serverAgent = await provider.gateway("rome", "server", server);
+    clientAgent = await consumer.gateway("milan", "client", client);
     a = await consumer.pod("rome-1", "a");
     b = await provider.pod("milan-1", "b");
     await startSink(a.host, 8000);
@@ -241,7 +240,7 @@ describe("gateways of two clusters with the same networks", function () {
     await provider.removePod(server);
     server = await provider.gatewayPod("rome", "milan-1", "gw-rome-b");
     await provider.publish(server);
-    serverAgent = await provider.gateway("rome", "server", server, quiet);
+    serverAgent = await provider.gateway("rome", "server", server);
     const begin = Date.now();
     await passes(60_000);
     console.log(`      after ${((Date.now() - begin) / 1000).toFixed(1)} s`);

@@ -77,7 +77,6 @@ const CONNECTIONS: readonly (readonly [Id, Id])[] = [
 ];
 /** Where the server at turin is to be found once it has moved. */
 const TURIN_LATER = "203.0.113.103";
-const QUIET = ["--ping-update-status-interval=1h"];
 
 describe("three clusters whose networks overlap", function () {
   this.timeout(300_000);
@@ -143,7 +142,7 @@ describe("three clusters whose networks overlap", function () {
     const pod = await cluster(id).gatewayPod(peer, node, `gw-${peer}-on-${node}`);
     gateways.set(name, pod);
     if (end === "server") await cluster(id).publish(pod);
-    agents.set(name, await cluster(id).gateway(peer, end, pod, QUIET));
+    agents.set(name, await cluster(id).gateway(peer, end, pod));
   }
 
   async function endGateway(id: Id, peer: Id): Promise<void> {

@@ -11,9 +11,13 @@ export function formatLatency(ms: number): string {
   return microseconds > 0 ? `${microseconds}\u03bcs` : "N/A";
 }
 
+/** A latency is another one when it is half as long again, or as much shorter, and by this many milliseconds. */
+const NOTABLE_MS = 5;
+
 /**
- * The status that a Connection should have; undefined where the present one may stay: it says the same, and its latency is not older than the
- * interval. While nothing is known yet, it is `Connecting` (networking reference 10.4).
+ * The status that a Connection should have; undefined where the present one may stay: at rest it is never written. The state is told at once. A latency is
+ * written with it, and again when the least of a minute has become notably another, at most once in the interval; each one is in the gateway's metrics. While
+ * nothing is known yet, the state is `Connecting` (networking reference 10.4, which writes every latency that is older than the interval).
  *
  * @param now wall clock, milliseconds
  */
@@ -29,16 +33,35 @@ export function connectionStatus(
     case "lost":
       return present?.value === "Error" ? undefined : { value: "Error", latency: { value: "N/A" } };
     case "connected": {
-      const since = Date.parse(present?.latency?.timestamp ?? "");
-      const fresh = Math.abs(now - since) <= refreshIntervalMs;
-      if (present?.value === "Connected" && fresh) return undefined;
-      return {
-        value: "Connected",
-        latency: {
-          value: formatLatency(reachability.latencyMs),
-          timestamp: new Date(now).toISOString().replace(/\.\d+Z$/, "Z"),
-        },
-      };
+      if (present?.value !== "Connected") return connected(reachability.latencyMs, now);
+      const { leastMs } = reachability;
+      if (leastMs === undefined) return undefined;
+      const since = Date.parse(present.latency?.timestamp ?? "");
+      if (Math.abs(now - since) <= refreshIntervalMs) return undefined;
+      const written = parseLatency(present.latency?.value ?? "");
+      return written !== undefined && !isNotable(written, leastMs) ? undefined : connected(leastMs, now);
     }
   }
+}
+
+function connected(latencyMs: number, now: number): ConnectionStatus {
+  return {
+    value: "Connected",
+    latency: {
+      value: formatLatency(latencyMs),
+      timestamp: new Date(now).toISOString().replace(/\.\d+Z$/, "Z"),
+    },
+  };
+}
+
+function isNotable(beforeMs: number, nowMs: number): boolean {
+  const [less, more] = beforeMs < nowMs ? [beforeMs, nowMs] : [nowMs, beforeMs];
+  return more - less >= NOTABLE_MS && more >= less * 1.5;
+}
+
+/** Milliseconds of what {@link formatLatency} wrote; undefined where it is something else. */
+function parseLatency(text: string): number | undefined {
+  const [, digits, unit] = /^(\d+)(ms|[\u03bc\u00b5]s)$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  return unit === "ms" ? Number(digits) : Number(digits) / 1000;
 }

@@ -12,7 +12,20 @@ export interface PingOptions {
 
 /** What the pings say about a tunnel. Unknown until the first answer, or until too many have failed to come. */
 export type Reachability =
-  { state: "unknown" } | { state: "connected"; latencyMs: number } | { state: "lost" };
+  | { state: "unknown" }
+  | {
+      state: "connected";
+      /** Of the last answer. */
+      latencyMs: number;
+      /** Of the fastest of the last answers, which is what the path takes without what else keeps machines busy; undefined while they are too few. */
+      leastMs?: number;
+    }
+  | { state: "lost" };
+
+/** Answers that are looked at together: a minute of them by default. */
+const RECENT = 30;
+/** Fewer tell nothing: the first of a session waits for the handshake, and one slow answer is no change. */
+const ENOUGH = 15;
 
 /** What became of an answer. */
 export type PongOutcome = "accepted" | "other cluster" | "not asked" | "late";
@@ -32,7 +45,8 @@ export class PingSession {
   /** Of the pings that were answered, when the last one went out. */
   private lastSentAt = Number.NEGATIVE_INFINITY;
   private heardAt: number;
-  private latencyMs: number | undefined;
+  /** Of the last answers, the newest last. */
+  private latencies: number[] = [];
   private lost = false;
 
   constructor(
@@ -47,9 +61,10 @@ export class PingSession {
 
   get reachability(): Reachability {
     if (this.lost) return { state: "lost" };
-    return this.latencyMs === undefined
-      ? { state: "unknown" }
-      : { state: "connected", latencyMs: this.latencyMs };
+    const latencyMs = this.latencies.at(-1);
+    if (latencyMs === undefined) return { state: "unknown" };
+    const isEnough = this.latencies.length >= ENOUGH;
+    return { state: "connected", latencyMs, ...(isEnough && { leastMs: Math.min(...this.latencies) }) };
   }
 
   /** The next ping to send; call it when it goes out. */
@@ -74,7 +89,8 @@ export class PingSession {
     if (sentAt < this.lastSentAt) return "late";
     this.lastSentAt = sentAt;
     this.heardAt = this.clock.monotonic();
-    this.latencyMs = this.heardAt - sentAt;
+    this.latencies.push(this.heardAt - sentAt);
+    if (this.latencies.length > RECENT) this.latencies.shift();
     this.lost = false;
     return "accepted";
   }
@@ -83,6 +99,6 @@ export class PingSession {
   observe(): void {
     if (this.clock.monotonic() - this.heardAt <= this.silenceMs) return;
     this.lost = true;
-    this.latencyMs = undefined;
+    this.latencies = [];
   }
 }

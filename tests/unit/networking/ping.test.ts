@@ -57,7 +57,7 @@ describe("a ping session", () => {
   /** The answer of a peer that writes times in Go: without the zeros at the end. */
   const answer = (ping: PingMessage): PingMessage => ({
     ...pongTo(ping),
-    timeStamp: ping.timeStamp.replace(/0+Z$/, "Z"),
+    timeStamp: ping.timeStamp.replace(/\.?0+Z$/, "Z"),
   });
 
   const state = (session: PingSession): string => session.reachability.state;
@@ -87,6 +87,30 @@ describe("a ping session", () => {
     await clock.advance(12);
     assert.equal(session.pong(answer(ping)), "accepted");
     assert.deepEqual(session.reachability, { state: "connected", latencyMs: 12 });
+  });
+
+  it("tells the least latency of a minute of answers, once half a minute of them has come", async () => {
+    const { clock, session } = start();
+    const answered = async (latencies: number[]) => {
+      for (const latency of latencies) {
+        const ping = session.ping();
+        await clock.advance(latency);
+        assert.equal(session.pong(answer(ping)), "accepted");
+      }
+    };
+    const of = (count: number, latency: number) => Array.from({ length: count }, () => latency);
+    await answered([1006, ...of(13, 4)]);
+    assert.deepEqual(session.reachability, { state: "connected", latencyMs: 4 });
+    await answered([9]);
+    assert.deepEqual(session.reachability, { state: "connected", latencyMs: 9, leastMs: 4 });
+    await answered([...of(1, 4), ...of(29, 50)]);
+    assert.deepEqual(session.reachability, { state: "connected", latencyMs: 50, leastMs: 4 });
+    await answered(of(1, 50));
+    assert.deepEqual(session.reachability, { state: "connected", latencyMs: 50, leastMs: 50 });
+    await clock.advance(10_001);
+    session.observe();
+    await answered([7]);
+    assert.deepEqual(session.reachability, { state: "connected", latencyMs: 7 });
   });
 
   it("is lost ten seconds after the last answer, and back with the next", async () => {
@@ -143,6 +167,7 @@ describe("the status of a Connection", () => {
   const now = Date.UTC(2026, 4, 4, 12, 0, 9, 500);
   const at = (seconds: number) => `2026-05-04T12:00:0${seconds}Z`;
   const connected = { state: "connected", latencyMs: 12.7 } as const;
+  const atLeast = (leastMs: number) => ({ ...connected, leastMs });
 
   it("shows latency as upstream does", () => {
     assert.deepEqual([0, 0.0004, 0.4571, 0.9999, 1, 12.7, 2500].map(formatLatency), [
@@ -165,24 +190,50 @@ describe("the status of a Connection", () => {
       { value: "Connected", latency: { value: "12ms", timestamp: at(9) } },
     ],
     [
-      "stays while its latency is fresh",
-      [connected, { value: "Connected", latency: { value: "9ms", timestamp: at(2) } }, now, 10_000],
+      "stays while its answers are too few",
+      [connected, { value: "Connected", latency: { value: "900ms", timestamp: at(2) } }, now, 5_000],
+      undefined,
+    ],
+    ["stays without a latency for as long", [connected, { value: "Connected" }, now, 5_000], undefined],
+    [
+      "stays while its latency is younger than the interval",
+      [atLeast(90), { value: "Connected", latency: { value: "9ms", timestamp: at(2) } }, now, 10_000],
       undefined,
     ],
     [
-      "is refreshed when its latency is old",
-      [connected, { value: "Connected", latency: { value: "9ms", timestamp: at(2) } }, now, 5_000],
+      "stays, however old, while the least latency is less than half as long again",
+      [atLeast(29), { value: "Connected", latency: { value: "20ms", timestamp: at(2) } }, now, 5_000],
+      undefined,
+    ],
+    [
+      "stays while it is longer by less than five milliseconds",
+      [atLeast(5.3), { value: "Connected", latency: { value: "412μs", timestamp: at(2) } }, now, 5_000],
+      undefined,
+    ],
+    [
+      "tells of a latency that is half as long again",
+      [atLeast(30.2), { value: "Connected", latency: { value: "20ms", timestamp: at(2) } }, now, 5_000],
+      { value: "Connected", latency: { value: "30ms", timestamp: at(9) } },
+    ],
+    [
+      "tells of one that is as much shorter, such as after a first answer that waited for the handshake",
+      [atLeast(0.8), { value: "Connected", latency: { value: "1006ms", timestamp: at(2) } }, now, 5_000],
+      { value: "Connected", latency: { value: "800μs", timestamp: at(9) } },
+    ],
+    [
+      "gets a latency where it has none, or one that cannot be read",
+      [atLeast(12.7), { value: "Connected", latency: { value: "N/A" } }, now, 5_000],
       { value: "Connected", latency: { value: "12ms", timestamp: at(9) } },
     ],
     [
-      "is refreshed when its latency has no time, or one to come",
+      "is refreshed when its latency is of a time to come",
       [
-        connected,
+        atLeast(90),
         { value: "Connected", latency: { value: "9ms", timestamp: "2027-01-01T00:00:00Z" } },
         now,
         5_000,
       ],
-      { value: "Connected", latency: { value: "12ms", timestamp: at(9) } },
+      { value: "Connected", latency: { value: "90ms", timestamp: at(9) } },
     ],
     [
       "is Error when the tunnel is lost",
