@@ -428,6 +428,31 @@ describe("networking controllers", function () {
     );
   });
 
+  it("translate no address that peers are not to reach, from when its IP says so to when it says no more", async () => {
+    const server = await run(scenario);
+    const unreachable = { "networking.liqo.io/host-unreachable": "true" };
+    server.create(IP, {
+      apiVersion: "ipam.liqo.io/v1alpha1",
+      kind: "IP",
+      metadata: { name: "database", namespace: "shop", labels: unreachable },
+      spec: { ip: "172.18.0.9", masquerade: true },
+    });
+    await until("its address", () => server.get(IP, "shop/database")?.status?.ip);
+    await quiet(server);
+    const translations = () =>
+      ["gw", "fabric"].filter((where) =>
+        server.get(FirewallConfiguration, `shop/database-remap-ipmapping-${where}`),
+      );
+    assert.deepEqual(translations(), []);
+    server.change(IP, "shop/database", {
+      metadata: { labels: { [Object.keys(unreachable)[0] ?? ""]: null } },
+    });
+    await until("both translations", () => translations().length === 2);
+    server.change(IP, "shop/database", { metadata: { labels: unreachable } });
+    await until("none any more", () => translations().length === 0);
+    await quiet(server);
+  });
+
   it("say who is in the way when a peer has two gateways", async () => {
     const server = await run(scenario);
     server.create(GatewayServer, {

@@ -248,6 +248,54 @@ describe("gateways", function () {
     await quiet(server);
   });
 
+  it("stand beside another one in their namespace, each with its own pod, keys and address", async () => {
+    const server = await run(scenario);
+    server.create(GatewayServer, {
+      ...networking,
+      kind: "GatewayServer",
+      metadata: { name: "turin", namespace, labels: { "liqo.io/remote-cluster-id": "turin" } },
+      spec: {
+        mtu: 1320,
+        serverTemplateRef: {
+          kind: "WgGatewayServerTemplate",
+          name: "wireguard-server",
+          namespace: "liqo-system",
+        },
+        endpoint: { port: 51841, serviceType: "NodePort", nodePort: 31841 },
+      },
+    });
+    server.create(Pod, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "gw-turin-0",
+        namespace,
+        labels: {
+          "networking.liqo.io/component": "gateway",
+          "networking.liqo.io/active": "true",
+          "networking.liqo.io/gateway-name": "turin",
+          "networking.liqo.io/gateway-namespace": namespace,
+        },
+      },
+      spec: { nodeName: "m2", containers: [] },
+      status: { phase: "Running", podIP: "10.243.2.9" },
+    });
+    const statuses = () =>
+      ["rome", "turin"].map((name) => {
+        const { endpoint, internalEndpoint, secretRef } =
+          server.get(GatewayServer, `${namespace}/${name}`)?.status ?? {};
+        return [endpoint?.port, internalEndpoint?.ip, secretRef?.name];
+      });
+    const expected = [
+      [31840, "10.243.2.6", "gw-rome"],
+      [31841, "10.243.2.9", "gw-turin"],
+    ];
+    await until("both say where they are", () => JSON.stringify(statuses()) === JSON.stringify(expected));
+    const keyOf = (name: string) => server.get(Secret, `${namespace}/${name}`)?.data?.publicKey;
+    assert.notEqual(keyOf("gw-rome"), keyOf("gw-turin"));
+    await quiet(server);
+  });
+
   it("go without a trace", async () => {
     const server = await run(scenario);
     server.delete(GatewayServer, `${namespace}/rome`);
