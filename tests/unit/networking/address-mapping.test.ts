@@ -9,6 +9,7 @@ import {
   mapPodAddress,
   unknownSource,
 } from "../../../runtime/networking/address-mapping";
+import { overlayOwnerKey } from "../../../runtime/networking/fabric/overlay-registry";
 import {
   OverlayAddresses,
   networkIds,
@@ -130,6 +131,22 @@ describe("the overlay", () => {
     assert.equal(addresses.adopt("b", "10.80.0.1"), false);
     assert.equal(addresses.adopt("b", "10.81.0.1"), false);
     assert.equal(addresses.acquire("b"), "10.80.0.2");
+  });
+
+  it("tells a node from a gateway of the same name, also after a restart", () => {
+    const owners = (["InternalNode", "InternalFabric"] as const).map((kind) =>
+      overlayOwnerKey(kind, kind === "InternalNode" ? "p1" : "liqo-tenant-p1/p1"),
+    );
+    const given = new OverlayAddresses(parseCidr("10.80.0.0/16"));
+    const [node = "", gateway = ""] = owners;
+    const addresses = [given.acquire(node), given.acquire(gateway)];
+    assert.deepEqual(addresses, ["10.80.0.1", "10.80.0.2"]);
+    const restarted = new OverlayAddresses(parseCidr("10.80.0.0/16"));
+    assert.ok(restarted.adopt(gateway, "10.80.0.2") && restarted.adopt(node, "10.80.0.1"));
+    assert.deepEqual([restarted.acquire(node), restarted.acquire(gateway)], addresses);
+    restarted.release(node);
+    assert.equal(restarted.acquire(gateway), "10.80.0.2");
+    assert.notEqual(overlayOwnerKey("InternalFabric", "a/p1"), overlayOwnerKey("InternalFabric", "b/p1"));
   });
 
   it("has interfaces whose names follow from what they are for", () => {

@@ -423,8 +423,12 @@ describe("networking controllers", function () {
 
     await restart(server, starts());
     await until(
-      "the other options",
-      () => names().includes("gw-mss-clamping") && !names().includes("fabric-notrack"),
+      "the other options, and nothing of the ones before",
+      () =>
+        names().includes("gw-mss-clamping") &&
+        !names().includes("fabric-notrack") &&
+        !names().includes("n2-gw-masquerade-bypass") &&
+        firewall(server, "liqo-tenant-milan/milan-masquerade-bypass").length !== 5,
     );
   });
 
@@ -451,6 +455,37 @@ describe("networking controllers", function () {
     server.change(IP, "shop/database", { metadata: { labels: unreachable } });
     await until("none any more", () => translations().length === 0);
     await quiet(server);
+  });
+
+  it("write an exported address into firewalls of its own, and follow its masquerade on and off", async () => {
+    const server = await run(scenario);
+    const exported = (name: string, ip: string, masquerade: boolean): IP => ({
+      apiVersion: "ipam.liqo.io/v1alpha1",
+      kind: "IP",
+      metadata: { name, namespace: "shop" },
+      spec: { ip, masquerade },
+    });
+    const ofNodes = (name: string) =>
+      server.get(FirewallConfiguration, `shop/${name}-remap-ipmapping-fabric`) !== undefined;
+    for (const [index, name] of ["database", "printer", "scanner"].entries()) {
+      server.create(IP, exported(name, `172.18.0.${index + 9}`, true));
+    }
+    await until("the firewalls of each", () => ["database", "printer", "scanner"].every(ofNodes));
+    for (const name of ["database", "printer", "scanner"]) {
+      const gateway = server.get(FirewallConfiguration, `shop/${name}-remap-ipmapping-gw`);
+      assert.equal(gateway?.spec.table.chains?.flatMap(({ rules }) => rules.natRules ?? []).length, 2);
+    }
+    const setMasquerade = (masquerade: boolean) =>
+      server.change(IP, "shop/database", { spec: { masquerade } });
+    setMasquerade(false);
+    await until("the rules on nodes are gone", () => !ofNodes("database"));
+    assert.ok(ofNodes("printer"));
+    assert.ok(
+      server.get(FirewallConfiguration, "shop/database-remap-ipmapping-gw"),
+      "those in gateways stay",
+    );
+    setMasquerade(true);
+    await until("they are back", () => ofNodes("database"));
   });
 
   it("say who is in the way when a peer has two gateways", async () => {
