@@ -1,0 +1,300 @@
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { freePorts } from "../../provider/local-cluster/free-port";
+import {
+  ConfigMap,
+  Event,
+  Lease,
+  Node,
+  Pod,
+  Secret,
+  Service,
+  TokenReview,
+  VirtualNode,
+} from "../../runtime/api";
+import { TENANT } from "../support/offloading-pair";
+import { until } from "../support/until";
+import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/virtual-kubelet-lab";
+
+describe("virtual kubelet: objects around pods, and several nodes", function () {
+  this.timeout(60_000);
+  const lab = withVirtualKubelet();
+
+  describe("objects around pods", () => {
+    it("are reflected, follow, and go", async () => {
+      await lab.rome.create(ConfigMap, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "settings", namespace: HERE, labels: { app: "web", stale: "x" } },
+        data: { a: "1", b: "2" },
+        binaryData: { c: "AAE=" },
+      });
+      await lab.rome.create(Secret, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "password", namespace: HERE },
+        type: "example.com/password",
+        data: { password: "c2VjcmV0" },
+      });
+      const map = await until("the map is there", () =>
+        lab.milan.get(ConfigMap, { name: "settings", namespace: THERE }),
+      );
+      assert.deepEqual(map.data, { a: "1", b: "2" });
+      assert.deepEqual(map.binaryData, { c: "AAE=" });
+      assert.equal(map.metadata.labels?.["offloading.liqo.io/origin"], "rome");
+      const secret = await until("the secret is there", () =>
+        lab.milan.get(Secret, { name: "password", namespace: THERE }),
+      );
+      assert.equal(secret.type, "example.com/password");
+      assert.deepEqual(secret.data, { password: "c2VjcmV0" });
+
+      await lab.rome.patch(
+        ConfigMap,
+        { name: "settings", namespace: HERE },
+        { metadata: { labels: { stale: null } }, data: { a: null, b: "3" }, binaryData: null },
+        { type: "merge" },
+      );
+      const changed = await until("the map follows", async () => {
+        const found = await lab.milan.get(ConfigMap, { name: "settings", namespace: THERE });
+        return found?.data?.b === "3" ? found : undefined;
+      });
+      assert.deepEqual(changed.data, { b: "3" });
+      assert.equal(changed.binaryData, undefined);
+      assert.equal(changed.metadata.labels?.stale, undefined);
+      assert.equal(changed.metadata.uid, map.metadata.uid);
+
+      await lab.milan.patch(
+        ConfigMap,
+        { name: "settings", namespace: THERE },
+        { data: { b: "edited", d: "x" } },
+        { type: "merge" },
+      );
+      await until("the edit is taken back", async () => {
+        const found = await lab.milan.get(ConfigMap, { name: "settings", namespace: THERE });
+        return found?.data?.b === "3" && found.data.d === undefined;
+      });
+
+      await lab.rome.delete(ConfigMap, { name: "settings", namespace: HERE });
+      await lab.rome.delete(Secret, { name: "password", namespace: HERE });
+      await gone("the map", () => lab.milan.get(ConfigMap, { name: "settings", namespace: THERE }));
+      await gone("the secret", () => lab.milan.get(Secret, { name: "password", namespace: THERE }));
+    });
+
+    it("stay at home where they say so, and leave when they say so later", async () => {
+      const object = { apiVersion: "v1", kind: "ConfigMap" } as const;
+      const metadata = {
+        name: "private",
+        namespace: HERE,
+        annotations: { "liqo.io/skip-reflection": "true" },
+      };
+      await lab.rome.create(ConfigMap, { ...object, metadata, data: {} });
+      await lab.rome.create(ConfigMap, {
+        ...object,
+        metadata: { name: "public", namespace: HERE },
+        data: {},
+      });
+      await until("the public map is there", () =>
+        lab.milan.get(ConfigMap, { name: "public", namespace: THERE }),
+      );
+      assert.equal(await lab.milan.get(ConfigMap, { name: "private", namespace: THERE }), undefined);
+      await lab.rome.patch(
+        ConfigMap,
+        { name: "public", namespace: HERE },
+        { metadata: { annotations: { "liqo.io/skip-reflection": "true" } } },
+        { type: "merge" },
+      );
+      await gone("the map", () => lab.milan.get(ConfigMap, { name: "public", namespace: THERE }));
+    });
+
+    it("are not put in the place of strangers", async () => {
+      const object = { apiVersion: "v1", kind: "ConfigMap" } as const;
+      await lab.milan.create(ConfigMap, {
+        ...object,
+        metadata: { name: "theirs", namespace: THERE },
+        data: { a: "theirs" },
+      });
+      await lab.rome.create(ConfigMap, {
+        ...object,
+        metadata: { name: "theirs", namespace: HERE },
+        data: { a: "ours" },
+      });
+      await until("the conflict is told", async () =>
+        (await lab.eventsOf("theirs")).some(({ reason }) => reason === "FailedReflection"),
+      );
+      assert.deepEqual((await lab.milan.get(ConfigMap, { name: "theirs", namespace: THERE }))?.data, {
+        a: "theirs",
+      });
+      await lab.milan.delete(ConfigMap, { name: "theirs", namespace: THERE });
+      await until("ours takes its place", async () => {
+        return (await lab.milan.get(ConfigMap, { name: "theirs", namespace: THERE }))?.data?.a === "ours";
+      });
+    });
+
+    it("include the root CA under a name of its own, and Services with addresses of the provider", async () => {
+      const here = await lab.rome.get(ConfigMap, { name: "kube-root-ca.crt", namespace: HERE });
+      const there = await until("the CA is there", () =>
+        lab.milan.get(ConfigMap, { name: "kube-root-ca.crt.rome", namespace: THERE }),
+      );
+      assert.deepEqual(there.data, here?.data);
+      await lab.rome.create(Service, {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: "web", namespace: HERE },
+        spec: { selector: { app: "web" }, ports: [{ name: "http", port: 80, targetPort: 8080 }] },
+      });
+      const service = await until("the service is there", () =>
+        lab.milan.get(Service, { name: "web", namespace: THERE }),
+      );
+      assert.match(service.spec.clusterIP ?? "", /^10\.98\./);
+      await lab.rome.patch(
+        Service,
+        { name: "web", namespace: HERE },
+        { spec: { selector: { app: null, tier: "front" } } },
+        { type: "merge" },
+      );
+      await until("the selector follows", async () => {
+        const { selector } = (await lab.milan.get(Service, { name: "web", namespace: THERE }))?.spec ?? {};
+        return selector?.tier === "front" && selector.app === undefined;
+      });
+      assert.equal(
+        (await lab.milan.get(Service, { name: "web", namespace: THERE }))?.spec.clusterIP,
+        service.spec.clusterIP,
+      );
+    });
+
+    it("include tokens of the consumer for pods that mount them", async () => {
+      await lab.rome.create(Pod, podOf("robot", { spec: { automountServiceAccountToken: true } }));
+      await lab.running("robot");
+      const secret = await until("the token is there", () =>
+        lab.milan.get(Secret, { name: "robot-token", namespace: THERE }),
+      );
+      const [token] = Object.values(secret.data ?? {});
+      const { status } = await lab.rome.post(TokenReview, {
+        apiVersion: TokenReview.apiVersion,
+        kind: TokenReview.kind,
+        spec: { token: Buffer.from(token ?? "", "base64").toString("utf8") },
+      });
+      assert.equal(status?.user?.username, `system:serviceaccount:${HERE}:default`);
+      const [source] = (await lab.shadow("robot"))?.spec.pod?.volumes?.[0]?.projected?.sources ?? [];
+      assert.equal(source?.secret?.name, "robot-token");
+      assert.equal(source?.secret?.items?.[0]?.key, Object.keys(secret.data ?? {})[0]);
+      // As when the whole namespace is made anew: soon after it was issued, too.
+      await lab.milan.delete(Secret, secret.metadata);
+      const again = await until("the token is there again", () =>
+        lab.milan.get(Secret, { name: "robot-token", namespace: THERE }),
+      );
+      assert.notEqual(again.metadata.uid, secret.metadata.uid);
+      await lab.rome.delete(Pod, { name: "robot", namespace: HERE });
+      await gone("the token", () => lab.milan.get(Secret, { name: "robot-token", namespace: THERE }));
+    });
+
+    it("show what happens to them at the provider", async () => {
+      await lab.rome.create(Pod, podOf("talkative"));
+      await lab.running("talkative");
+      const there = await lab.remote("talkative");
+      await lab.milan.create(Event, {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { name: "talkative.1", namespace: THERE },
+        involvedObject: {
+          apiVersion: "v1",
+          kind: "Pod",
+          name: "talkative",
+          namespace: THERE,
+          uid: there?.metadata.uid,
+        },
+        reason: "Pulled",
+        message: "the image is there",
+        type: "Normal",
+        source: { component: "kubelet" },
+        firstTimestamp: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
+        lastTimestamp: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
+        count: 1,
+      });
+      const here = await lab.local("talkative");
+      const copy = await until("the event is here", () =>
+        lab.rome.get(Event, { name: "talkative.1", namespace: HERE }),
+      );
+      assert.equal(copy.involvedObject.uid, here?.metadata.uid);
+      assert.equal(copy.source?.component, "kubelet (remote)");
+      await lab.milan.delete(Event, { name: "talkative.1", namespace: THERE });
+      await gone("the copy", () => lab.rome.get(Event, { name: "talkative.1", namespace: HERE }));
+    });
+  });
+
+  describe("several nodes in one process", () => {
+    it("share what they can of one provider, and keep their pods apart", async () => {
+      const from = Date.now();
+      await lab.pair.virtualNode("milan-second");
+      await until("the second node is there", () => lab.rome.get(Node, { name: "milan-second" }));
+      await lab.rome.create(Pod, podOf("other", { spec: { nodeName: "milan-second" } }));
+      await lab.running("other");
+      assert.equal(
+        (await lab.shadow("other"))?.metadata.labels?.["offloading.liqo.io/nodename"],
+        "milan-second",
+      );
+      await until("one of them leads", async () => {
+        const lease = await lab.rome.get(Lease, {
+          name: "virtual-kubelet-leader-election",
+          namespace: TENANT,
+        });
+        return lease?.spec.holderIdentity === "vk-0";
+      });
+      await lab.rome.create(ConfigMap, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "shared", namespace: HERE },
+        data: { a: "1" },
+      });
+      await until("the map is there", () => lab.milan.get(ConfigMap, { name: "shared", namespace: THERE }));
+      await pause(1_500);
+      assert.equal(lab.requests(from)["milan: create configmaps"], 1);
+
+      // The pod moves to the first node, under its name.
+      await lab.rome.delete(Pod, { name: "other", namespace: HERE });
+      await gone("the pod", () => lab.local("other"));
+      await lab.rome.create(Pod, podOf("other"));
+      await lab.running("other");
+      assert.equal((await lab.shadow("other"))?.metadata.labels?.["offloading.liqo.io/nodename"], NODE);
+      await lab.rome.delete(VirtualNode, { name: "milan-second", namespace: TENANT });
+      await gone("the second node's lease", () =>
+        lab.rome.get(Lease, { name: "milan-second", namespace: TENANT }),
+      );
+      await lab.rome.delete(Node, { name: "milan-second" });
+    });
+
+    it("do not suffer from each other's providers", async () => {
+      const [nobody = 0] = await freePorts(1);
+      const text = (await lab.controlPlane("milan").kubeconfigFor({ name: "nobody" })).replaceAll(
+        lab.controlPlane("milan").url,
+        `https://127.0.0.1:${nobody}`,
+      );
+      await lab.pair.namespace(lab.rome, "liqo-tenant-naples");
+      await lab.rome.create(Secret, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "naples", namespace: "liqo-tenant-naples" },
+        data: { kubeconfig: Buffer.from(text).toString("base64") },
+      });
+      await lab.rome.create(VirtualNode, {
+        apiVersion: VirtualNode.apiVersion,
+        kind: VirtualNode.kind,
+        metadata: { name: "naples", namespace: "liqo-tenant-naples" },
+        spec: { clusterID: "naples", createNode: true, kubeconfigSecretRef: { name: "naples" } },
+      });
+      await until("the event says why", async () => {
+        const events = await lab.rome.list(Event, { namespace: "liqo-tenant-naples" });
+        return events.some(({ reason, message = "" }) => {
+          return reason === "ProviderUnreachable" && message.includes(`127.0.0.1:${nobody}`);
+        });
+      });
+      const begin = performance.now();
+      await lab.rome.create(Pod, podOf("unimpressed"));
+      await lab.running("unimpressed");
+      assert.ok(performance.now() - begin < 5_000);
+      assert.equal(await lab.rome.get(Node, { name: "naples" }), undefined);
+      await lab.rome.delete(VirtualNode, { name: "naples", namespace: "liqo-tenant-naples" });
+    });
+  });
+});
