@@ -3,7 +3,7 @@
  * pods have the very same addresses, and who reach each other's API servers through the tunnel only.
  */
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import * as k8s from "@pulumi/kubernetes";
@@ -41,6 +41,9 @@ const SPECS = {
   milan: { nodes: 2, podCidr: "10.62.0.0/18", serviceCidr: "10.162.64.0/20", liqoNamespace: "liqo-system" },
   turin: { nodes: 1, podCidr: "10.31.0.0/16", serviceCidr: "10.131.0.0/16", liqoNamespace: "liqo" },
 } as const;
+
+/** Clusters each of whose gateways has a second pod that stands by. */
+const REPLICATED: readonly Side[] = ["rome", "milan"];
 
 /** Answers with its own name and the address that it sees of the client. */
 const SERVER = `mkdir -p /www/cgi-bin
@@ -144,7 +147,12 @@ describe("clusters whose networks are connected", function () {
         namespace: SPECS[side].liqoNamespace,
         image: images.runtime.name,
         ...((networked || side !== "turin") && {
-          networking: { podCidrs: [podCidr], serviceCidr, reservedSubnets: ["172.30.0.0/15"] },
+          networking: {
+            podCidrs: [podCidr],
+            serviceCidr,
+            reservedSubnets: ["172.30.0.0/15"],
+            ...(REPLICATED.includes(side) && { gateway: { replicas: 2 } }),
+          },
         }),
         proxy: side !== "milan",
         // Whoever dials that name gets his own API server, unless a proxy dials it elsewhere.
@@ -217,6 +225,22 @@ describe("clusters whose networks are connected", function () {
   }
 
   const refOf = ({ metadata: { name = "", namespace = "" } }: Desired<Pod>) => ({ name, namespace });
+
+  /** Ends what runs in a pod as a crash would; returns how many processes that were. */
+  function killProcessesOf(pod: string): number {
+    let count = 0;
+    for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+      try {
+        const environment = readFileSync(`/proc/${id}/environ`, "utf8").split("\0");
+        if (!environment.includes(`POD_NAME=${pod}`)) continue;
+        process.kill(Number(id), "SIGKILL");
+        count += 1;
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    return count;
+  }
 
   async function addressOf(side: Side, name: string, namespace = "default"): Promise<string> {
     return (await clients[side].get(Pod, { name, namespace }))?.status?.podIP ?? "";
@@ -436,27 +460,75 @@ describe("clusters whose networks are connected", function () {
     await both("rome", "rome-a", "default", "web.shop");
   });
 
-  it("come back by themselves when a gateway is killed", async () => {
-    for (const side of ["milan", "rome"] as const) {
-      const target = `${await addressOf("milan", "milan-b")}:8080`;
-      const gateways = await clients[side].list(Pod, {
-        labelSelector: "networking.liqo.io/component=gateway",
-      });
-      const gateway = gateways.find(({ metadata }) => metadata.namespace !== "liqo-tenant-turin");
-      assert.ok(gateway !== undefined);
-      const { uid } = gateway.metadata;
-      await clients[side].delete(Pod, gateway.metadata, { gracePeriodSeconds: 1, uid });
-      await until(`the gateway of ${side} is gone`, async () => {
-        const found = await clients[side].get(Pod, gateway.metadata);
-        return found === undefined || found.metadata.uid !== uid;
-      });
-      const begin = performance.now();
-      await answer("rome", "rome-b", target);
-      console.log(
-        `      gateway of ${side}: back after ${((performance.now() - begin) / 1000).toFixed(1)} s`,
-      );
+  /** A pod of rome reaches one of the peer by the address that rome has for it. */
+  async function romeReaches(peer: "milan" | "turin", pod: string): Promise<void> {
+    const address = await addressOf(peer, pod);
+    await answer("rome", "rome-b", `${await seenFrom("rome", address, peer)}:8080`);
+  }
+
+  /** The pods of a cluster's gateway to a peer: the one with the label by which it is found, and the others. */
+  async function gatewayPods(side: Side, peer: Side): Promise<{ active: Pod[]; others: Pod[] }> {
+    const { metadata } =
+      (await clients[side].list(Configuration, { labelSelector: `liqo.io/remote-cluster-id=${peer}` })).at(
+        0,
+      ) ?? assert.fail();
+    const pods = await clients[side].list(Pod, {
+      namespace: metadata.namespace ?? "",
+      labelSelector: "networking.liqo.io/component=gateway",
+    });
+    const isActive = (pod: Pod) => pod.metadata.labels?.["networking.liqo.io/active"] === "true";
+    return { active: pods.filter(isActive), others: pods.filter((pod) => !isActive(pod)) };
+  }
+
+  it("have one active gateway each, whose peers are led to no other", async () => {
+    for (const [side, peer] of [
+      ["milan", "rome"],
+      ["rome", "milan"],
+      ["rome", "turin"],
+      ["turin", "rome"],
+    ] as const) {
+      const { active, others } = await gatewayPods(side, peer);
+      assert.deepEqual([active.length, others.length], [1, REPLICATED.includes(side) ? 1 : 0], side);
     }
   });
+
+  for (const [side, peer, pod] of [
+    ["milan", "rome", "milan-b"],
+    ["rome", "milan", "milan-b"],
+    ["turin", "rome", "turin-a"],
+  ] as const) {
+    const other = side === "rome" ? peer : side;
+    it(`come back by themselves when ${side}'s active gateway is killed`, async () => {
+      const before = await gatewayPods(side, peer);
+      const [gateway = assert.fail()] = before.active;
+      const { uid, name } = gateway.metadata;
+      const begin = performance.now();
+      assert.ok(killProcessesOf(name) > 0, `${name} has processes`);
+      await clients[side].delete(Pod, gateway.metadata, { gracePeriodSeconds: 0, uid });
+      await until(`${side} has an active gateway again`, async () => {
+        const { active } = await gatewayPods(side, peer);
+        return active.some(({ metadata }) => metadata.uid !== uid);
+      });
+      await romeReaches(other === "turin" ? "turin" : "milan", pod);
+      const seconds = (performance.now() - begin) / 1000;
+      console.log(`      gateway of ${side}: back after ${seconds.toFixed(1)} s`);
+      const { active } = await gatewayPods(side, peer);
+      assert.equal(active.length, 1, "one carries the traffic");
+      if (!REPLICATED.includes(side)) return;
+      assert.deepEqual(
+        active.map(({ metadata }) => metadata.uid),
+        before.others.map(({ metadata }) => metadata.uid),
+        "the one that stood by has taken over",
+      );
+      if (side !== "milan") return;
+      const slices = await clients.milan.list(EndpointSlice, {
+        namespace: gateway.metadata.namespace ?? "",
+        labelSelector: `kubernetes.io/service-name=gw-rome`,
+      });
+      const addresses = slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap((one) => one.addresses));
+      assert.deepEqual(addresses, [active[0]?.status?.podIP], "the server's Service leads to it alone");
+    });
+  }
 
   it("leave nothing on the nodes when they part", async () => {
     await clients.rome.delete(Pod, { name: "at-milan", namespace: "shop" });

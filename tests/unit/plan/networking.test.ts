@@ -199,6 +199,12 @@ describe("the networking of an installation", () => {
 describe("settings of the networking", () => {
   const refused: [string, object, RegExp][] = [
     [
+      "gateways of more pods than can be of use",
+      { gateway: { replicas: 6 } },
+      /networking\.gateway\.replicas: 6 is above 5/,
+    ],
+    ["gateways without a pod", { gateway: { replicas: 0 } }, /networking\.gateway\.replicas: 0 is below 1/],
+    [
       "pods and services in one range",
       { serviceCidr: "10.62.32.0/20" },
       /networking\.serviceCidr: "10\.62\.32\.0\/20" overlaps podCidrs\[0\] 10\.62\.0\.0\/18; choose networks apart/,
