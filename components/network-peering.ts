@@ -223,8 +223,8 @@ class End {
         triggers: {
           keys: pulumi.all(gateways.map((gateway) => gateway.publicKey)).apply((all) => all.join(" ")),
           addresses: pulumi
-            .all(gateways.map((gateway) => gateway.addresses))
-            .apply((all) => all.flat().join(" ")),
+            .all(gateways.map(({ addresses, port }) => pulumi.all([addresses, port])))
+            .apply((all) => all.flat(2).join(" ")),
         },
         timeoutSeconds,
       },

@@ -19,10 +19,15 @@ import type { RunningCluster } from "../../provider/local-cluster/running-cluste
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import {
   Configuration,
+  Connection,
   type Desired,
   EndpointSlice,
+  GatewayClient,
+  GatewayServer,
   IP,
+  type KubeObject,
   Name,
+  Namespace,
   Network,
   Pod,
   Secret,
@@ -30,6 +35,7 @@ import {
 } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
 import { mapAddress } from "../../runtime/networking/address-mapping";
+import { Liqoctl } from "../support/liqoctl";
 import { ownCheckout } from "../support/local-checkout";
 import { type PulumiProject, pulumiProject } from "../support/pulumi-project";
 import { until } from "../support/until";
@@ -292,8 +298,7 @@ describe("clusters whose networks are connected", function () {
 
   it("have nothing to change once what was told is looked at again", async () => {
     const stack = await stackOf();
-    await stack.refresh();
-    const { changeSummary } = await stack.preview({ expectNoChanges: true });
+    const { changeSummary } = await stack.preview({ refresh: true, expectNoChanges: true });
     assert.deepEqual(Object.keys(changeSummary), ["same"]);
   });
 
@@ -529,6 +534,97 @@ describe("clusters whose networks are connected", function () {
       assert.deepEqual(addresses, [active[0]?.status?.podIP], "the server's Service leads to it alone");
     });
   }
+
+  it("follow a server's new address with a run that looks at what there is", async () => {
+    const ref = { name: "gw-rome", namespace: "liqo-tenant-rome" };
+    const told = async () => (await gatewayClient()).spec.endpoint?.addresses?.join();
+    const gatewayClient = async () => {
+      const [found = assert.fail()] = await clients.rome.list(GatewayClient, { namespace: "to-milan" });
+      return found;
+    };
+    const addressAtMilan = async () => {
+      const [found] = await clients.milan.list(GatewayServer, { namespace: ref.namespace });
+      return found?.status?.endpoint?.addresses?.join();
+    };
+    const before = await told();
+    assert.ok(before !== undefined && before === (await addressAtMilan()));
+    // The cloud gives the load balancer another address.
+    const services = await clients.milan.list(Service);
+    const taken = services.flatMap(({ status }) =>
+      (status?.loadBalancer?.ingress ?? []).map(({ ip = "" }) => ip),
+    );
+    const [, network = "", last = ""] = /^(.*\.)(\d+)$/.exec(before) ?? [];
+    const next = Array.from({ length: 5 }, (_, index) => `${network}${Number(last) + index + 1}`);
+    const ip = next.find((address) => !taken.includes(address)) ?? assert.fail();
+    const status = { loadBalancer: { ingress: [{ ip }] } };
+    await clients.milan.patch(Service, ref, { status }, { type: "merge", subresource: "status" });
+    await until("the server tells its new address", async () => (await addressAtMilan()) === ip);
+    assert.equal(await told(), before, "nobody but who made the client changes it");
+
+    const stack = await stackOf();
+    const { changeSummary } = await stack.preview({ refresh: true });
+    assert.ok((changeSummary.update ?? 0) > 0, JSON.stringify(changeSummary));
+    const uid = (await gatewayClient()).metadata.uid;
+    await stack.up({ refresh: true });
+    assert.equal(await told(), ip);
+    assert.equal((await gatewayClient()).metadata.uid, uid);
+    await romeReaches("milan", "milan-a");
+  });
+
+  it("are connected by liqoctl, which follows the server's address when it is run again, and parted by it", async () => {
+    const cli = new Liqoctl();
+    try {
+      await cli.prepare({ milan: clusters.milan.kubeconfig, turin: clusters.turin.kubeconfig });
+      const network = async (line: string) => {
+        const { status, out, err } = await cli.run(
+          `network ${line} --kubeconfig milan.kubeconfig --namespace liqo-system --remote-kubeconfig turin.kubeconfig --skip-confirm`,
+        );
+        assert.equal(status, 0, `liqoctl network ${line}\n${out}${err}`);
+        return out + err;
+      };
+      const connect = "connect --gw-server-service-type NodePort --wait";
+      await network(connect);
+      const turins = await seenFrom("milan", await addressOf("turin", "turin-a"), "turin");
+      const milans = await seenFrom("turin", await addressOf("milan", "milan-a"), "milan");
+      assert.equal(await answer("milan", "milan-a", `${turins}:8080`), `turin-a ${milans}`);
+
+      const ref = { name: "turin", namespace: "liqo-tenant-turin" };
+      const client = async () => (await clients.milan.get(GatewayClient, ref)) ?? assert.fail();
+      const { metadata, spec } = await client();
+      await network(connect);
+      assert.equal((await client()).metadata.resourceVersion, metadata.resourceVersion, "nothing to write");
+      // As if the server had had another address when it was told.
+      const endpoint = { ...spec.endpoint, addresses: ["192.0.2.77"] };
+      await clients.milan.patch(GatewayClient, ref, { spec: { endpoint } }, { type: "merge" });
+      await network(connect);
+      assert.deepEqual((await client()).spec.endpoint, spec.endpoint);
+      assert.equal(await answer("milan", "milan-a", `${turins}:8080`), `turin-a ${milans}`);
+
+      const left = async () => {
+        const kinds = [GatewayClient, GatewayServer, Connection, Configuration] as const;
+        const found: string[] = [];
+        for (const [side, namespace] of [
+          ["milan", "liqo-tenant-turin"],
+          ["turin", "liqo-tenant-milan"],
+        ] as const) {
+          for (const kind of kinds) {
+            const objects = await clients[side].list<KubeObject>(kind, { namespace });
+            found.push(...objects.map((object) => `${side} ${object.kind}`));
+          }
+        }
+        return found.sort().join();
+      };
+      await network("disconnect");
+      const configurations = "milan Configuration,turin Configuration";
+      await until("only the places of networks are left", async () => (await left()) === configurations);
+      await network("reset");
+      await until("nothing is left", async () => (await left()) === "");
+      await clients.milan.delete(Namespace, { name: "liqo-tenant-turin" });
+      await clients.turin.delete(Namespace, { name: "liqo-tenant-milan" });
+    } finally {
+      cli.remove();
+    }
+  });
 
   it("leave nothing on the nodes when they part", async () => {
     await clients.rome.delete(Pod, { name: "at-milan", namespace: "shop" });
