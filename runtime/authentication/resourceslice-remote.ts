@@ -53,7 +53,8 @@ export function runResourceSliceRemote(
     {
       name: "resourceslice_remote",
       sources: [
-        watches(slices, { when: (event) => isCopy(event.object) && exceptStatus(event) }),
+        // The status is ours, and put back where somebody edits it.
+        watches(slices, { when: ({ object }) => isCopy(object) }),
         watches(caches.tenants, { keys: ({ spec }) => copiesOf(spec.clusterID), when: exceptStatus }),
         watches(caches.tenantNamespaces.informer, {
           keys: (namespace) => copiesOf(labelledPeer(namespace)),

@@ -1,6 +1,7 @@
 import { Quota, StorageClass, VirtualNode } from "../api";
 import type { RuntimeContext } from "../kube";
 import { AuthenticationCaches } from "./caches";
+import { runCertificateCollector } from "./certificate-collector";
 import { ensureClusterKeys } from "./cluster-keys";
 import { runIdentityController } from "./identity-controller";
 import { runIdentityCreator } from "./identity-creator";
@@ -58,6 +59,7 @@ export async function startAuthentication(
   const storageClasses = options.defaultClass.storageEnabled ? informers.informer(StorageClass) : undefined;
   runResourceSliceRemote(authentication, provider, endpointChanges, storageClasses);
   runRemoteRenewer(authentication);
+  runCertificateCollector(authentication);
 
   // As a consumer.
   runNonceSigner(authentication);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
 import {
+  type Desired,
   Identity,
   type KubeObject,
   Namespace,
@@ -102,6 +103,27 @@ describe("the removal of a peering of rome at milan", function () {
     await steps.identity();
     const again = await secretAfter(uid);
     assert.equal(again.metadata.deletionTimestamp, undefined);
+  });
+
+  it("takes what the provider issued to slices that are gone, of earlier versions too", async () => {
+    const issued = (name: string) =>
+      milan.admin.get(Secret, { name: `liqo-remote-certificate-${name}`, namespace: "guests-from-rome" });
+    const example = await until("the certificate of pool", () => issued("pool"));
+    const ancient = { ...example.metadata, name: "liqo-remote-certificate-ancient" };
+    await milan.apply({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: ancient.name, namespace: ancient.namespace, labels: ancient.labels },
+      data: example.data,
+    } as Desired<Secret>);
+    await steps.slice("brief");
+    const { metadata } = await until("the certificate of brief", () => issued("brief"));
+    await milan.admin.delete(ResourceSlice, { name: "brief", namespace: "guests-from-rome" });
+    await isCopied("brief");
+    for (const name of ["ancient", "afterwards"]) await gone(`what ${name} has left`, () => issued(name));
+    assert.equal((await issued("brief"))?.metadata.uid, metadata.uid, "made again, a copy keeps its own");
+    assert.equal((await issued("pool"))?.metadata.uid, example.metadata.uid);
+    await rome.admin.delete(ResourceSlice, { name: "brief", namespace: "to-milan" });
   });
 
   it("takes the virtual node of a slice away without the garbage collector, and no other", async () => {
