@@ -36,6 +36,11 @@ export class Informer<T extends KubeObject> {
     return this.cache.problem;
   }
 
+  /** Whether it is down because the server forbids it. */
+  get forbidden(): boolean {
+    return this.cache.forbidden;
+  }
+
   get size(): number {
     return this.cache.store.size;
   }

@@ -61,6 +61,8 @@ export class Reflector<T extends KubeObject> {
   readonly what: string;
   /** Why there is no live watch at the moment, for readiness reports. */
   problem: string | undefined;
+  /** Whether that is because the server forbids the watch. */
+  forbidden = false;
   private resumeFrom: string | undefined;
   private streaming: "yes" | "not now" | "never" = "yes";
   private failures = 0;
@@ -129,6 +131,7 @@ export class Reflector<T extends KubeObject> {
     }
     this.failures += 1;
     this.problem = error instanceof Error ? error.message : String(error);
+    this.forbidden = isForbidden(error);
     if (this.resumeFrom !== undefined && reason === "refused") {
       this.failedResumes += 1;
       if (this.failedResumes >= MAX_FAILED_RESUMES) this.resumeFrom = undefined;
@@ -277,6 +280,7 @@ export class Reflector<T extends KubeObject> {
     this.cuts = 0;
     this.failedResumes = 0;
     this.problem = undefined;
+    this.forbidden = false;
   }
 
   private noteBookmark(): void {

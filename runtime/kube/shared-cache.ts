@@ -43,6 +43,10 @@ export class SharedCache<T extends KubeObject> {
     return this.reflector.problem;
   }
 
+  get forbidden(): boolean {
+    return this.reflector.forbidden;
+  }
+
   subscribe(handlers: InformerHandlers<T>): () => void {
     this.handlers.add(handlers);
     for (const object of this.store.list()) this.callOne(handlers, { type: "added", object });

@@ -1,4 +1,4 @@
-import type { Kind } from "../api";
+import { EventReason, type Kind } from "../api";
 import {
   type Controller,
   type ControllerContext,
@@ -21,6 +21,9 @@ import { PeerCopies, type SeenCopy } from "./peer-copies";
 import { readReplicaKey, replicaKey, replicatedKinds } from "./replicated-kinds";
 import type { PeerLag } from "./replication-metrics";
 import { holdSource, isDisowned, releaseSource, unlessGone } from "./source-finalizer";
+
+/** While the peer's objects are not listed: whether that is because it forbids it. */
+const LOOK_AGAIN_MS = 5_000;
 
 export interface PeerReplicatorOptions {
   route: Route;
@@ -48,7 +51,7 @@ export class PeerReplicator {
 
   constructor(
     private readonly options: PeerReplicatorOptions,
-    context: ControllerContext,
+    private readonly context: ControllerContext,
   ) {
     const { remote, route } = options;
     const log = context.log.child({ peer: route.remoteClusterId });
@@ -198,9 +201,28 @@ export class PeerReplicator {
       this.copies.forget(key);
       if (copy === undefined || outcome === "gone") await this.releaseDisowned(kind, name);
     }
-    const again = againAfterMs === undefined ? outcome : { requeueAfterMs: againAfterMs };
+    const again =
+      againAfterMs === undefined
+        ? (this.whileUnseen(decision, source, informer) ?? outcome)
+        : { requeueAfterMs: againAfterMs };
     this.tellLag(key, decision, source, again);
     return typeof again === "object" ? again : undefined;
+  }
+
+  /** Nothing can be copied before the peer's objects are listed; where it forbids that, the source tells. */
+  private whileUnseen(
+    { copy }: Decision,
+    source: Replicable | undefined,
+    { forbidden, problem }: Informer<Replicable>,
+  ): Outcome {
+    if (copy !== "wait" || source === undefined || this.options.isDead()) return undefined;
+    if (forbidden)
+      this.context.events?.warning(
+        source,
+        EventReason.replicationForbidden,
+        problem ?? "it may not be listed",
+      );
+    return { requeueAfterMs: LOOK_AGAIN_MS };
   }
 
   private async guarded(
