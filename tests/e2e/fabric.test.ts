@@ -122,7 +122,13 @@ describe("the agents on the nodes of two clusters", function () {
   });
 
   it("say what they have done: a condition each, an address and an encapsulation", async () => {
-    const nodes = await consumer.kube.list(InternalNode);
+    const nodes = await until("each InternalNode is answered", async () => {
+      const all = await consumer.kube.list(InternalNode);
+      const answered = all.every(
+        ({ metadata, status }) => status?.observedGeneration === metadata.generation,
+      );
+      return all.length > 0 && answered && all;
+    });
     for (const { metadata, status } of nodes) {
       assert.ok(status?.nodeIP.local ?? status?.nodeIP.remote, metadata.name);
       assert.match(metadata.annotations?.["networking.liqo.io/overlay"] ?? "", /^(geneve|vxlan)$/);

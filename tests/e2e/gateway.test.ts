@@ -125,8 +125,11 @@ describe("gateways of two clusters with the same networks", function () {
 
   it("connect, and say so", async () => {
     await Promise.all([consumer.untilConnected("milan"), provider.untilConnected("rome")]);
-    const connection = await consumer.connection("milan");
-    assert.equal(connection?.spec.type, "Client");
+    const connection = await until("the Connection is answered", async () => {
+      const found = await consumer.connection("milan");
+      return found?.status?.observedGeneration === found?.metadata.generation && found;
+    });
+    assert.equal(connection.spec.type, "Client");
     assert.match(connection.status?.latency?.value ?? "", /^\d+(ms|\u03bcs)$/);
     await passes(60_000);
   });
