@@ -28,15 +28,20 @@ import { ownedBy } from "./owned-by";
 /** At the consumer: makes a kubeconfig Secret of each Identity (control plane reference 6.4). */
 export function runIdentityController({ runtime, caches, options }: AuthenticationContext): Controller {
   const { identities, peerSecrets, clusterKeys } = caches;
+  /** The keys in use, by Identity: a Secret that somebody deletes takes the only other copy of a replaced key along. */
+  const remembered = new Map<string, string>();
 
   /** The key that an identity's certificate is for: the cluster's, or after a change of that the one kept in the Secret. */
   function privateKeyFor(identity: Identity, existing: Secret | undefined): string {
     const { privateKey } = clusterKeyPair(clusterKeys);
+    const key = keyOf(identity);
     const signed = identity.spec.authParams?.signedCRT;
     if (!signed) return privateKey;
     const wanted = certifiedKey(signed);
-    for (const candidate of [privateKey, keptKey(existing)]) {
-      if (candidate !== undefined && publicKeyDer(publicKeyOf(candidate)).equals(wanted)) return candidate;
+    for (const candidate of [privateKey, keptKey(existing), remembered.get(key)]) {
+      if (candidate === undefined || !publicKeyDer(publicKeyOf(candidate)).equals(wanted)) continue;
+      remembered.set(key, candidate);
+      return candidate;
     }
     throw new Terminal(
       EventReason.authParamsUpdateFailed,
@@ -55,6 +60,7 @@ export function runIdentityController({ runtime, caches, options }: Authenticati
       objectOf: (key) => identities.getByKey(key),
       reconcile: async (key) => {
         const identity = identities.getByKey(key);
+        if (identity === undefined) remembered.delete(key);
         if (identity === undefined || identity.metadata.deletionTimestamp) return;
         const name = kubeconfigSecretName(identity.metadata.name);
         const existing = peerSecrets.get(name, identity.metadata.namespace);
