@@ -47,8 +47,10 @@ export class ConnectionObject {
       reachability === undefined
         ? { value: "Connected" }
         : connectionStatus(reachability, object.status, clock.now(), this.refreshMs);
-    if (status === undefined) return;
-    const written = await patchStatusIfChanged(client, Connection, object, status, { exact: ["latency"] });
+    // With nothing new to tell, a spec that was edited and put back is answered all the same.
+    const told = status ?? (object.status === undefined ? undefined : {});
+    if (told === undefined) return;
+    const written = await patchStatusIfChanged(client, Connection, object, told, { exact: ["latency"] });
     this.written = written.object;
   }
 

@@ -7,6 +7,7 @@ import { gatewayFlags } from "../../../runtime/gateway/flags";
 import type { Reachability } from "../../../runtime/networking/ping/session";
 import { MemoryApiServer } from "../../support/memory-api-server";
 import { type TestContext, testContext } from "../../support/runtime-context";
+import { until } from "../../support/until";
 
 const flags = (gatewayUid: string) =>
   gatewayFlags.parse({
@@ -87,6 +88,28 @@ describe("the Connection of a gateway (networking reference 10.3, 10.4)", () => 
     assert.equal(server.writes.length, written + 1);
     const { value, latency } = stored().status ?? {};
     assert.deepEqual([value, latency], ["Error", { value: "N/A" }]);
+  });
+
+  it("is put back where somebody edits it, and answers that generation", async () => {
+    const connection = object();
+    await connection.report(answering(12));
+    await context.client.patch(
+      Connection,
+      stored().metadata,
+      { spec: { type: "Server" } },
+      { type: "merge" },
+    );
+    const edited = stored().metadata.generation ?? 0;
+    await until("put back", async () => {
+      await connection.report(answering(12));
+      return stored().spec.type === "Client";
+    });
+    const { metadata, status } = stored();
+    assert.ok((metadata.generation ?? 0) > edited);
+    assert.equal(status?.observedGeneration, metadata.generation);
+    const written = server.writes.length;
+    await connection.report(answering(12));
+    assert.equal(server.writes.length, written);
   });
 
   it("is Connected at once, without a latency, where nobody pings", async () => {
