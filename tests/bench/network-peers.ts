@@ -4,12 +4,9 @@ import { generateWireGuardKeyPair } from "../../runtime/identity";
 import { auditEvents, describeRequest } from "../support/audit-log";
 import { startForeignPeer } from "../support/foreign-peer";
 import { answers } from "../support/lab-traffic";
-import {
-  type LabAgent,
-  type LabPod,
-  NetworkCluster,
-  type NetworkClusterPlan,
-} from "../support/network-cluster";
+import type { LabAgent, LabPod } from "../support/lab-agent";
+import { NetworkCluster } from "../support/network-cluster";
+import type { NetworkClusterPlan } from "../support/network-plan";
 import { NetworkLab } from "../support/network-lab";
 import { until } from "../support/until";
 

@@ -12,7 +12,10 @@ import { parseArgs } from "node:util";
 import { startControlPlane } from "../../provider/local-cluster/control-plane";
 import { generateWireGuardKeyPair } from "../../runtime/identity";
 import { answers, blast, type Latencies, requestAtRate, startEcho, startSink } from "../support/lab-traffic";
-import { type LabPod, NetworkCluster, type NetworkClusterPlan } from "../support/network-cluster";
+import type { LabPod } from "../support/lab-agent";
+import { NetworkCluster } from "../support/network-cluster";
+import { joinTwo } from "../support/network-joining";
+import type { NetworkClusterPlan } from "../support/network-plan";
 import { NetworkLab } from "../support/network-lab";
 import { quantile, spread } from "../support/statistics";
 import { until } from "../support/until";
@@ -87,7 +90,7 @@ export async function network(args: string[]): Promise<void> {
 
 /** Both clusters with their gateways on other nodes than the pods, and a pod on each side. */
 async function peered(lab: NetworkLab, consumer: NetworkCluster, provider: NetworkCluster) {
-  await NetworkCluster.join(lab, consumer, provider, 1500);
+  await joinTwo(lab, consumer, provider, 1500);
   const begin = Date.now();
   await provider.peer(rome);
   await consumer.peer(milan, { addresses: ["203.0.113.2"], port: 51840 });

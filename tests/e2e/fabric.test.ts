@@ -10,12 +10,10 @@ import {
   RouteConfiguration,
 } from "../../runtime/api";
 import { answers, sendBytes, startSink } from "../support/lab-traffic";
-import {
-  type LabAgent,
-  type LabPod,
-  NetworkCluster,
-  type NetworkClusterPlan,
-} from "../support/network-cluster";
+import type { LabAgent, LabPod } from "../support/lab-agent";
+import { NetworkCluster } from "../support/network-cluster";
+import { joinTwo } from "../support/network-joining";
+import type { NetworkClusterPlan } from "../support/network-plan";
 import { type LabHost, NetworkLab } from "../support/network-lab";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -67,7 +65,7 @@ describe("the agents on the nodes of two clusters", function () {
       NetworkCluster.start(rome, lab, controlPlane("rome")),
       NetworkCluster.start(milan, lab, controlPlane("milan")),
     ]);
-    await NetworkCluster.join(lab, consumer, provider, 1500);
+    await joinTwo(lab, consumer, provider, 1500);
     await provider.peer(rome);
     await consumer.peer(milan, { addresses: ["203.0.113.2"], port: 51840 });
     a = await consumer.pod("rome-1", "a");

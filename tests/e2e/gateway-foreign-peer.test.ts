@@ -3,12 +3,9 @@ import assert from "node:assert/strict";
 import { generateWireGuardKeyPair } from "../../runtime/identity";
 import { startForeignPeer } from "../support/foreign-peer";
 import { answers, sendBytes, startSink } from "../support/lab-traffic";
-import {
-  type LabAgent,
-  type LabPod,
-  NetworkCluster,
-  type NetworkClusterPlan,
-} from "../support/network-cluster";
+import type { LabAgent, LabPod } from "../support/lab-agent";
+import { NetworkCluster } from "../support/network-cluster";
+import type { NetworkClusterPlan } from "../support/network-plan";
 import { NetworkLab } from "../support/network-lab";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";

@@ -12,12 +12,10 @@ import {
   startSink,
 } from "../support/lab-traffic";
 import { startLossyPath } from "../support/lossy-path";
-import {
-  type LabAgent,
-  type LabPod,
-  NetworkCluster,
-  type NetworkClusterPlan,
-} from "../support/network-cluster";
+import type { LabAgent, LabPod } from "../support/lab-agent";
+import { NetworkCluster } from "../support/network-cluster";
+import { joinTwo } from "../support/network-joining";
+import type { NetworkClusterPlan } from "../support/network-plan";
 import { NetworkLab } from "../support/network-lab";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -79,7 +77,7 @@ describe("gateways of two clusters with the same networks", function () {
       NetworkCluster.start(rome, lab, controlPlane("rome")),
       NetworkCluster.start(milan, lab, controlPlane("milan")),
     ]);
-    await NetworkCluster.join(lab, consumer, provider, UNDERLAY_MTU);
+    await joinTwo(lab, consumer, provider, UNDERLAY_MTU);
     await provider.peer(rome);
     await consumer.peer(milan, { addresses: ["203.0.113.2"], port: 51840 });
     for (const cluster of [consumer, provider]) {

@@ -7,12 +7,10 @@ import assert from "node:assert/strict";
 import { InternalNode } from "../../runtime/api";
 import { auditEvents, describeRequest } from "../support/audit-log";
 import { answers, sendBytes, startSink } from "../support/lab-traffic";
-import {
-  type LabAgent,
-  type LabPod,
-  NetworkCluster,
-  type NetworkClusterPlan,
-} from "../support/network-cluster";
+import type { LabAgent, LabPod } from "../support/lab-agent";
+import { NetworkCluster } from "../support/network-cluster";
+import { joinAll } from "../support/network-joining";
+import type { NetworkClusterPlan } from "../support/network-plan";
 import { type LabHost, NetworkLab } from "../support/network-lab";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -101,7 +99,7 @@ describe("three clusters whose networks overlap", function () {
     await Promise.all(
       IDS.map(async (id) => clusters.set(id, await NetworkCluster.start(PLANS[id], lab, controlPlane(id)))),
     );
-    await NetworkCluster.joinAll(lab, IDS.map(cluster), 1500);
+    await joinAll(lab, IDS.map(cluster), 1500);
     for (const id of IDS) {
       for (const node of nodesOf(id)) await startNode(id, node);
     }

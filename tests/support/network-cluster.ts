@@ -3,7 +3,6 @@
  * them: an address each, routes between the nodes, and masquerading of what leaves the cluster.
  */
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, connect, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
@@ -13,15 +12,11 @@ import {
   Connection,
   GatewayClient,
   GatewayServer,
-  Namespace,
-  Network,
   Node,
   Pod,
   PublicKey,
   Secret,
   ServiceAccount,
-  WgGatewayClientTemplate,
-  WgGatewayServerTemplate,
 } from "../../runtime/api";
 import { DEFAULT_POOLS } from "../../runtime/ipam/pools";
 import { startIpam } from "../../runtime/ipam/start";
@@ -30,32 +25,13 @@ import { isConfigured, mapAddress } from "../../runtime/networking/address-mappi
 import type { NetworkingOptions } from "../../runtime/networking/options";
 import { startNetworking } from "../../runtime/networking/start";
 import { installDefinitions } from "./install-definitions";
-import type { LabHost, LabProcess, NetworkLab } from "./network-lab";
+import { LabAgent, type LabPod } from "./lab-agent";
+import { LabApiRelay } from "./lab-api-relay";
+import type { LabHost, NetworkLab } from "./network-lab";
+import { createInstallation, createNode, createPeering } from "./network-objects";
+import { addressAt, bare, type NetworkClusterPlan, type NodePlan } from "./network-plan";
 import { type TestContext, testContext } from "./runtime-context";
 import { until } from "./until";
-
-export interface NodePlan {
-  name: string;
-  /** On the cluster's LAN, with its length. */
-  address: string;
-  podCidr: string;
-}
-
-export interface NetworkClusterPlan {
-  id: string;
-  liqoNamespace: string;
-  podCidr: string;
-  serviceCidr: string;
-  externalCidr: string;
-  internalCidr: string;
-  /** Of the LAN's router. */
-  router: string;
-  /** Of the router towards other clusters, with its length. */
-  outside: string;
-  nodes: NodePlan[];
-  /** Others see all of this cluster under the router's outer address. */
-  behindNat: boolean;
-}
 
 const options: Omit<NetworkingOptions, "liqoNamespace"> = {
   fullMasquerade: false,
@@ -83,8 +59,7 @@ const POD_GATEWAY = "169.254.1.1";
 export class NetworkCluster {
   readonly nodes = new Map<string, RunningNode>();
   private context: TestContext | undefined;
-  private relay: Server | undefined;
-  private readonly relayed = new Set<Socket>();
+  private relay: LabApiRelay | undefined;
   private readonly client: KubeClient;
 
   private constructor(
@@ -108,13 +83,13 @@ export class NetworkCluster {
     const folder = join(controlPlane.folder, "network-lab");
     mkdirSync(folder, { recursive: true });
     const cluster = new NetworkCluster(plan, lab, controlPlane, router, folder);
-    await cluster.openRelay();
+    cluster.relay = await LabApiRelay.open(controlPlane.url, join(folder, "api.sock"));
     await router.run(`
       ip link add lan type bridge && ip link set lan up
       ip addr add ${plan.router} dev lan`);
     for (const node of plan.nodes) await cluster.wireNode(node);
     await installDefinitions(cluster.client);
-    await cluster.install();
+    await createInstallation(cluster.client, plan);
     await cluster.startControllers();
     return cluster;
   }
@@ -125,43 +100,6 @@ export class NetworkCluster {
 
   get auditLog(): string {
     return this.controlPlane.auditLogPath ?? "";
-  }
-
-  /** Joins the routers of two clusters. */
-  static async join(lab: NetworkLab, a: NetworkCluster, b: NetworkCluster, mtu: number): Promise<void> {
-    await lab.wire({ host: a.router, name: "outside" }, { host: b.router, name: "outside" }, mtu);
-    for (const { router, plan } of [a, b]) await router.run(`ip addr add ${plan.outside} dev outside`);
-    for (const [{ router, plan }, other] of [
-      [a, b],
-      [b, a],
-    ] as const) {
-      if (!plan.behindNat) {
-        for (const { address } of plan.nodes) {
-          await other.router.run(`ip route add ${bare(address)} via ${bare(plan.outside)}`);
-        }
-      } else {
-        await router.run(
-          "nft add table ip nat; nft 'add chain ip nat out { type nat hook postrouting priority 100; }'; nft add rule ip nat out oifname outside masquerade",
-        );
-      }
-    }
-  }
-
-  /** Joins the routers of several clusters, none of which is behind a NAT, by a network of their own. */
-  static async joinAll(lab: NetworkLab, clusters: readonly NetworkCluster[], mtu: number): Promise<void> {
-    const hub = await lab.host("hub");
-    await hub.run(`ip link add hub mtu ${mtu} type bridge && ip link set hub up`);
-    for (const { router, plan } of clusters) {
-      await lab.wire({ host: router, name: "outside" }, { host: hub, name: plan.id }, mtu);
-      await hub.run(`ip link set ${plan.id} master hub`);
-      await router.run(`ip addr add ${plan.outside} dev outside`);
-      for (const other of clusters) {
-        if (other.plan.id === plan.id) continue;
-        for (const { address } of other.plan.nodes) {
-          await router.run(`ip route add ${bare(address)} via ${bare(other.plan.outside)}`);
-        }
-      }
-    }
   }
 
   /** Makes a pod on a node, and its object. */
@@ -246,7 +184,7 @@ export class NetworkCluster {
 
   async fabric(node: string, flags: string[] = []): Promise<LabAgent> {
     const { host } = this.nodeOf(node);
-    await this.openTo(host);
+    await this.relay?.openTo(host);
     return this.start("fabric", host, [`--nodename=${node}`, ...flags], `fabric-${node}`);
   }
 
@@ -264,7 +202,7 @@ export class NetworkCluster {
       },
       namespace,
     );
-    await this.openTo(pod.host);
+    await this.relay?.openTo(pod.host);
     return pod;
   }
 
@@ -330,57 +268,10 @@ export class NetworkCluster {
 
   /** Writes what a peering consists of on this side; the gateway's end is the client where a server is given. */
   async peer(
-    peer: NetworkClusterPlan | { id: string; podCidr: string; externalCidr: string },
+    peer: Parameters<typeof createPeering>[2],
     server?: { addresses: string[]; port: number },
   ): Promise<void> {
-    const namespace = `liqo-tenant-${peer.id}`;
-    const metadata = { name: peer.id, namespace, labels: { "liqo.io/remote-cluster-id": peer.id } };
-    const networking = { apiVersion: "networking.liqo.io/v1beta1" } as const;
-    await this.client.create(Namespace, {
-      apiVersion: "v1",
-      kind: "Namespace",
-      metadata: {
-        name: namespace,
-        labels: { "liqo.io/remote-cluster-id": peer.id, "liqo.io/tenant-namespace": "true" },
-      },
-    });
-    await this.client.create(Configuration, {
-      ...networking,
-      kind: "Configuration",
-      metadata,
-      spec: { remote: { cidr: { pod: [peer.podCidr], external: [peer.externalCidr] } } },
-    });
-    if (server === undefined) {
-      await this.client.create(GatewayServer, {
-        ...networking,
-        kind: "GatewayServer",
-        metadata,
-        spec: {
-          mtu: 1340,
-          serverTemplateRef: {
-            kind: "WgGatewayServerTemplate",
-            name: "wireguard-server",
-            namespace: this.plan.liqoNamespace,
-          },
-          endpoint: { port: 51840, serviceType: "NodePort" },
-        },
-      });
-    } else {
-      await this.client.create(GatewayClient, {
-        ...networking,
-        kind: "GatewayClient",
-        metadata,
-        spec: {
-          mtu: 1340,
-          clientTemplateRef: {
-            kind: "WgGatewayClientTemplate",
-            name: "wireguard-client",
-            namespace: this.plan.liqoNamespace,
-          },
-          endpoint: server,
-        },
-      });
-    }
+    await createPeering(this.client, this.plan, peer, server);
   }
 
   /** The public key of this side's gateway to a peer, in base64. */
@@ -453,7 +344,6 @@ export class NetworkCluster {
     await this.context?.end();
     this.client.close();
     this.relay?.close();
-    for (const end of this.relayed) end.destroy();
   }
 
   /** The controllers end, and others begin. */
@@ -487,7 +377,7 @@ export class NetworkCluster {
     for (const { host, plan: other } of this.nodes.values()) {
       if (other.name !== plan.name) await host.run(`ip route add ${plan.podCidr} via ${bare(plan.address)}`);
     }
-    await this.createNode(plan);
+    await createNode(this.client, plan);
   }
 
   /** The machine and its object go; pods on it have to be removed before. */
@@ -519,184 +409,10 @@ export class NetworkCluster {
     this.nodes.set(plan.name, { plan, host, nextPod: 1 });
   }
 
-  private async createNode({ name, address }: NodePlan): Promise<void> {
-    await this.client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name }, spec: {} });
-    const status = {
-      addresses: [{ type: "InternalIP", address: bare(address) }],
-      conditions: [{ type: "Ready", status: "True" }],
-    };
-    await this.client.patch(Node, { name }, { status }, { type: "merge", subresource: "status" });
-  }
-
-  private async install(): Promise<void> {
-    const { plan, client } = this;
-    const create = async (name: string) =>
-      client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    await create(plan.liqoNamespace);
-    const pinned = { "ipam.liqo.io/network-not-remapped": "true", "ipam.liqo.io/network-shared": "true" };
-    const network = (name: string, cidr: string, labels = {}, preAllocated = 0) =>
-      client.create(Network, {
-        apiVersion: "ipam.liqo.io/v1alpha1",
-        kind: "Network",
-        metadata: {
-          name,
-          namespace: plan.liqoNamespace,
-          labels: { "ipam.liqo.io/network-type": name, ...labels },
-          annotations: { "liqo.io/preinstalled": "true" },
-        },
-        spec: { cidr, ...(preAllocated > 0 && { preAllocated }) },
-      });
-    await network("pod-cidr", plan.podCidr, pinned);
-    await network("service-cidr", plan.serviceCidr, pinned);
-    await network("external-cidr", plan.externalCidr, {}, 1);
-    await network("internal-cidr", plan.internalCidr);
-    for (const node of plan.nodes) await this.createNode(node);
-    const networking = { apiVersion: "networking.liqo.io/v1beta1" } as const;
-    await client.create(WgGatewayServerTemplate, {
-      ...networking,
-      kind: "WgGatewayServerTemplate",
-      metadata: { name: "wireguard-server", namespace: plan.liqoNamespace },
-      spec: {
-        objectKind: { ...networking, kind: "WgGatewayServer" },
-        template: {
-          metadata: { name: "{{ .Name }}", namespace: "{{ .Namespace }}" },
-          spec: {
-            service: {
-              metadata: {},
-              spec: {
-                type: "{{ .Spec.Endpoint.ServiceType }}",
-                selector: { "app.kubernetes.io/name": "{{ .Name }}" },
-                ports: [{ port: "{{ .Spec.Endpoint.Port }}", protocol: "UDP" }],
-              },
-            },
-            deployment: deploymentTemplate,
-          },
-        },
-      },
-    });
-    await client.create(WgGatewayClientTemplate, {
-      ...networking,
-      kind: "WgGatewayClientTemplate",
-      metadata: { name: "wireguard-client", namespace: plan.liqoNamespace },
-      spec: {
-        objectKind: { ...networking, kind: "WgGatewayClient" },
-        template: {
-          metadata: { name: "{{ .Name }}", namespace: "{{ .Namespace }}" },
-          spec: { deployment: deploymentTemplate },
-        },
-      },
-    });
-  }
-
-  /** Hosts of the lab reach the API server at the address of the kubeconfig, by a socket file that leads out of their namespace. */
-  private async openRelay(): Promise<void> {
-    const { hostname, port } = new URL(this.controlPlane.url);
-    const relay = createServer((socket) => {
-      const upstream = connect(Number(port), hostname);
-      socket.pipe(upstream).pipe(socket);
-      socket.on("error", () => upstream.destroy());
-      upstream.on("error", () => socket.destroy());
-      for (const end of [socket, upstream]) {
-        this.relayed.add(end);
-        end.once("close", () => this.relayed.delete(end));
-      }
-    });
-    this.relay = relay;
-    await new Promise<void>((resolve) => relay.listen(this.socketFile(), resolve));
-    relay.unref();
-  }
-
-  private async openTo(host: LabHost): Promise<void> {
-    const { port } = new URL(this.controlPlane.url);
-    const script = `const net = require("node:net");
-      net.createServer((socket) => {
-        const upstream = net.connect(${JSON.stringify(this.socketFile())});
-        socket.pipe(upstream).pipe(socket);
-        socket.on("error", () => upstream.destroy());
-        upstream.on("error", () => socket.destroy());
-      }).listen(${port}, "127.0.0.1");`;
-    host.spawn(process.execPath, ["-e", script]);
-    await until(`the API server from ${host.name}`, async () => {
-      await host.run(`(ss -Hltn "sport = :${port}" | grep -q .)`);
-      return true;
-    });
-  }
-
-  private socketFile(): string {
-    return join(this.folder, "api.sock");
-  }
-
   private kubeconfigFile(): string {
     const path = join(this.folder, "kubeconfig");
     writeFileSync(path, this.controlPlane.kubeconfig, { mode: 0o600 });
     return path;
-  }
-}
-
-/** A pod that runs; also names its object. */
-export interface LabPod {
-  host: LabHost;
-  address: string;
-  name: string;
-  namespace: string;
-  node: string;
-}
-
-/** An agent in a process of its own, which can be killed and started again. */
-export class LabAgent {
-  private process: LabProcess;
-
-  constructor(
-    private readonly host: LabHost,
-    private readonly starts: () => LabProcess,
-    private readonly logFile: string,
-  ) {
-    this.process = starts();
-  }
-
-  log(): string {
-    return readFileSync(this.logFile, "utf8");
-  }
-
-  async kill(): Promise<void> {
-    await this.process.end("SIGKILL");
-  }
-
-  async terminate(): Promise<void> {
-    await this.process.end("SIGTERM");
-  }
-
-  restart(): void {
-    this.process = this.starts();
-  }
-
-  async untilReady(): Promise<void> {
-    await until(`${this.logFile} says that it is ready`, async () => {
-      if (this.process.ended) throw new Error(this.log().slice(-4_000));
-      await this.get("8081/readyz");
-      return true;
-    });
-  }
-
-  /** A metric's value, all its labels added up; 0 where it is not there. */
-  async metric(name: string): Promise<number> {
-    const text = await this.get("8082/metrics");
-    const lines = text
-      .split("\n")
-      .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
-    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
-  }
-
-  async metrics(): Promise<string> {
-    return await this.get("8082/metrics");
-  }
-
-  private async get(path: string): Promise<string> {
-    const script = `fetch("http://127.0.0.1:${path}").then(async (answer) => {
-      process.stdout.write(await answer.text());
-      process.exitCode = answer.ok ? 0 : 1;
-    });`;
-    return await this.host.run(`'${process.execPath}' -e '${script}'`);
   }
 }
 
@@ -705,27 +421,4 @@ async function useToolsWireGuard(): Promise<void> {
   const [folder = ""] = (await ensureTools(["wireguard-go"])).folders();
   const path = process.env["PATH"] ?? "";
   if (!path.startsWith(`${folder}:`)) process.env["PATH"] = `${folder}:${path}`;
-}
-
-const deploymentTemplate = {
-  metadata: {},
-  spec: {
-    replicas: 1,
-    selector: { matchLabels: { "app.kubernetes.io/name": "{{ .Name }}" } },
-    template: {
-      metadata: { labels: { "app.kubernetes.io/name": "{{ .Name }}" } },
-      spec: { containers: [{ name: "gateway", image: "none" }] },
-    },
-  },
-};
-
-function bare(address: string): string {
-  return address.split("/")[0] ?? address;
-}
-
-/** The n-th address of a network. */
-function addressAt(cidr: string, n: number): string {
-  const parts = bare(cidr).split(".").map(Number);
-  const number = parts.reduce((sum, part) => sum * 256 + part, 0) + n;
-  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
 }
