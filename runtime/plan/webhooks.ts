@@ -43,6 +43,11 @@ interface Registration {
    * controllers, removals of finalizers, deletions. What a condition leaves out must be out of reach of whom the webhook guards against.
    */
   conditions: Record<string, string>;
+  /**
+   * Tells of mistakes and guards nothing: where no webhook answers, objects pass. Upstream has none such, and a peering whose webhook is away
+   * must be able to get new credentials.
+   */
+  advice?: true;
   /** Of several replicas only the leader answers, because it books what it admits. */
   leader?: true;
   /** Namespaces that the webhook looks at; all by default. */
@@ -63,6 +68,13 @@ const NOT_DELETING = "!has(object.metadata.deletionTimestamp)";
 const creator = (object: string): string => labelOf(object, Label.creatorUser);
 const origin = (object: string): string => labelOf(object, Label.reflectionOrigin);
 const peerLabel = labelOf("object", Label.remoteClusterID);
+
+/** A slice of this cluster's own, not a peer's copy. */
+const SOURCE = `${labelOf("object", Label.replicated)} != 'true'`;
+const fieldOf = (object: string, field: string): string =>
+  `(has(${object}.spec.${field}) ? ${object}.spec.${field} : '')`;
+const fieldDiffers = (field: string): string =>
+  `${fieldOf("object", field)} != ${fieldOf("oldObject", field)}`;
 
 const offloading = { group: "offloading.liqo.io", version: "v1beta1" };
 const networking = { group: "networking.liqo.io", version: "v1beta1" };
@@ -140,6 +152,7 @@ function mutatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
 }
 
 function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
+  const byOthers = `request.userInfo.username != 'system:serviceaccount:${namespace}:${DeploymentName.controllerManager}'`;
   const tables = (kind: "firewall" | "route"): Registration => ({
     name: `${kind}configuration.validate.liqo.io`,
     path: `/validate/${kind}configurations`,
@@ -150,7 +163,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     conditions: {
       "not-deleting": NOT_DELETING,
       // What the controllers write is right by construction, and each pod that comes or goes is such a write.
-      "not-ours": `request.userInfo.username != 'system:serviceaccount:${namespace}:${DeploymentName.controllerManager}'`,
+      "not-ours": byOthers,
       "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${differs("labels")}`,
     },
   });
@@ -186,8 +199,38 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
       resource: "resourceslices",
       operations: ["CREATE", "UPDATE"],
       skippable: false,
+      // A source: each creation, and what people change in it; our own controllers complete it. A copy: what a peer changes.
       conditions: {
-        "source-or-edited-by-peer": `${CREATED} ? ${labelOf("object", Label.replicated)} != 'true' : (has(request.userInfo.groups) && '${Name.controlPlaneOrganization}' in request.userInfo.groups && (${differs("labels")} || ${differs("annotations")}))`,
+        "source-or-edited-by-peer": `${CREATED} ? ${SOURCE} : ((has(request.userInfo.groups) && '${Name.controlPlaneOrganization}' in request.userInfo.groups && (${differs("labels")} || ${differs("annotations")})) || (${SOURCE} && ${NOT_DELETING} && ${byOthers} && (${SPEC_DIFFERS} || ${differs("labels")})))`,
+      },
+    },
+    {
+      name: "identity.validate.liqo.io",
+      path: "/validate/identities",
+      ...authentication,
+      resource: "identities",
+      operations: ["CREATE", "UPDATE"],
+      skippable: true,
+      advice: true,
+      // Renewed credentials are none of what it looks at.
+      conditions: {
+        "not-deleting": NOT_DELETING,
+        "not-ours": byOthers,
+        "anything-guarded-differs": `${CREATED} || ${differs("labels")} || ${["clusterID", "type", "namespace"].map(fieldDiffers).join(" || ")}`,
+      },
+    },
+    {
+      name: "quota.validate.liqo.io",
+      path: "/validate/quotas",
+      ...offloading,
+      resource: "quotas",
+      operations: ["CREATE", "UPDATE"],
+      skippable: true,
+      advice: true,
+      conditions: {
+        "not-deleting": NOT_DELETING,
+        "not-ours": byOthers,
+        "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${differs("labels")}`,
       },
     },
     {
@@ -208,7 +251,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
 /**
  * The registrations of the admission webhooks, for the installation and for the runtime alike.
  *
- * All of them fail closed, and none can lock a cluster out of repairing itself: what they guard is Liqo's own kinds and the pods of
+ * All that guard something fail closed, and none can lock a cluster out of repairing itself: what they guard is Liqo's own kinds and the pods of
  * namespaces that are offloaded, never the Liqo namespace or `kube-system`, and objects that are being deleted pass without a call.
  * Needs Kubernetes 1.27 or later (match conditions).
  */
@@ -243,7 +286,7 @@ function webhook(registration: Registration, endpoint: WebhookEndpoint) {
     name,
     clientConfig: clientConfig(registration, endpoint),
     rules: [{ apiGroups: [group], apiVersions: [version], resources: [resource], operations, scope: "*" }],
-    failurePolicy: "Fail",
+    failurePolicy: registration.advice === true ? "Ignore" : "Fail",
     matchPolicy: "Equivalent",
     sideEffects: resource === "shadowpods" ? "NoneOnDryRun" : "None",
     timeoutSeconds: 10,

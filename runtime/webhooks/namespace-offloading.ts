@@ -4,17 +4,29 @@ import { Name, NamespaceOffloading } from "../api";
 import { invalidNodeSelector } from "../offloading/node-selector";
 import { invalidRemoteNamespaceName, remoteNamespaceName } from "../offloading/remote-namespace-name";
 import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admission-review";
+import { isTenantNamespace, tenantOf } from "./tenant-placement";
 
 type Spec = NamespaceOffloading["spec"];
+
+/** What a NamespaceOffloading is checked against. */
+export interface OffloadingSurroundings {
+  /** This cluster, for the name of the remote namespace. */
+  clusterID: string;
+  liqoNamespace: string;
+  /** Labels of its namespace. */
+  namespaceLabels: Readonly<Record<string, string>>;
+}
 
 /**
  * Checks how a namespace is to be offloaded, beyond what its schema does: validating webhooks see only what has passed that. Objects that are
  * being deleted pass, so that their finalizer can always go.
  *
- * @param clusterID this cluster, for the name of the remote namespace
  * @see offloading reference 16.3
  */
-export function validateNamespaceOffloading(request: AdmissionRequest, clusterID: string): Verdict {
+export function validateNamespaceOffloading(
+  request: AdmissionRequest,
+  { clusterID, liqoNamespace, namespaceLabels }: OffloadingSurroundings,
+): Verdict {
   const { object, oldObject, namespace, operation } = request;
   if (object === undefined || object.metadata.deleting) return ALLOWED;
   if (object.metadata.name !== Name.namespaceOffloading)
@@ -25,13 +37,40 @@ export function validateNamespaceOffloading(request: AdmissionRequest, clusterID
       ? undefined
       : NamespaceOffloading.fromApiServer(oldObject.raw).spec;
   const violation =
-    before === undefined ? creationViolation(spec, namespace, clusterID) : updateViolation(before, spec);
+    before === undefined
+      ? (reservedNamespace(namespace, liqoNamespace, namespaceLabels) ??
+        creationViolation(spec, namespace, clusterID))
+      : updateViolation(before, spec);
   if (violation !== undefined) return denied(violation);
   const restricted =
     before !== undefined &&
     before.podOffloadingStrategy !== spec.podOffloadingStrategy &&
     spec.podOffloadingStrategy !== "LocalAndRemote";
   return restricted ? { allowed: true, warnings: [RESTRICTED] } : ALLOWED;
+}
+
+/** Kubernetes' own; the namespace `default` is for everybody's pods. */
+const KUBERNETES = ["kube-system", "kube-public", "kube-node-lease"];
+
+/**
+ * Why a namespace is never offloaded; undefined where it may be. A provider that holds the pods of Kubernetes or of Liqo would take the cluster
+ * down with it, and twins of a tenant namespace would carry its credentials to other providers.
+ */
+function reservedNamespace(
+  namespace: string,
+  liqoNamespace: string,
+  labels: Readonly<Record<string, string>>,
+): string | undefined {
+  const holder = KUBERNETES.includes(namespace)
+    ? "is Kubernetes' own"
+    : namespace === liqoNamespace
+      ? "is that of Liqo itself"
+      : isTenantNamespace(labels)
+        ? `is the tenant namespace of cluster "${tenantOf(labels) ?? ""}", with its credentials`
+        : undefined;
+  return holder === undefined
+    ? undefined
+    : `NamespaceOffloading "${namespace}/${Name.namespaceOffloading}": metadata.namespace: "${namespace}" ${holder}, and must stay in this cluster; put what is to be offloaded into a namespace of its own, and offload that`;
 }
 
 const RESTRICTED =

@@ -1,6 +1,4 @@
-import { Annotation, Label, LabelValue, Name } from "../api";
-import { amountFaults } from "../api/amount-faults";
-import { isRecord } from "../api/invalid-object";
+import { Annotation, Label, LabelValue, Name, ResourceSlice } from "../api";
 import {
   type AdmissionRequest,
   type AdmittedObject,
@@ -8,49 +6,70 @@ import {
   denied,
   type Verdict,
 } from "./admission-review";
+import { verdictOnFindings } from "./fault-verdict";
+import { changeFaults, changeWarnings, sourceFaults } from "./resource-slice-findings";
+
+/** What a slice is checked against. */
+export interface SliceAdmission {
+  /** This cluster. */
+  ownClusterID: string;
+  /** Labels of the slice's namespace. */
+  namespaceLabels: Readonly<Record<string, string>>;
+  /** The slices of our own in the cluster (label `liqo.io/replication=true`). */
+  localSlices: readonly { name: string; namespace: string }[];
+}
 
 /**
- * A slice of our own has a name that no other has, for its VirtualNode and Node take it, names one provider, and asks for what a node can have; copies are exempt. A peer's control plane may
- * change a copy, but not whose it is, nor whether it is cordoned.
+ * A slice of our own has a name that no other has, for its VirtualNode and Node take it, and asks one provider, for what a node can have; once
+ * accepted, it stays that slice. Copies are exempt. A peer's control plane may change a copy, but not whose it is, nor whether it is cordoned.
  *
- * @param localSlices the slices of our own in the cluster (label `liqo.io/replication=true`)
  * @see control plane reference 10.5 and 13
  */
-export function validateResourceSlice(
-  request: AdmissionRequest,
-  localSlices: readonly { name: string; namespace: string }[],
-): Verdict {
+export function validateResourceSlice(request: AdmissionRequest, admission: SliceAdmission): Verdict {
   const { object, oldObject, operation, namespace, groups } = request;
   if (object === undefined) return ALLOWED;
   if (operation === "CREATE") {
-    if (object.metadata.labels[Label.replicated] === LabelValue.true) return ALLOWED;
-    const namesake = localSlices.some(
-      (slice) => slice.name === object.metadata.name && slice.namespace !== namespace,
+    if (isCopy(object)) return ALLOWED;
+    const { name } = object.metadata;
+    const namesake = admission.localSlices.find(
+      (slice) => slice.name === name && slice.namespace !== namespace,
     );
-    if (namesake) return denied("a resourceslice with the same name already exists in the cluster");
-    const [fault] = sourceFaults(object);
-    return fault === undefined ? ALLOWED : denied(fault);
+    if (namesake === undefined) return validateSource(request, admission);
+    return denied(
+      `a resourceslice with the same name already exists in the cluster: "${name}" in namespace "${namesake.namespace}"; choose another name, because the virtual node takes it`,
+    );
   }
-  if (oldObject === undefined || !groups.includes(Name.controlPlaneOrganization)) return ALLOWED;
-  const label = edit(oldObject.metadata.labels, object.metadata.labels, Label.remoteClusterID);
-  if (label !== undefined) return denied(`can't ${label} the remoteClusterID label`);
-  const annotation = edit(oldObject.metadata.annotations, object.metadata.annotations, Annotation.cordon);
-  if (annotation === undefined) return ALLOWED;
-  return denied(`control plane users can't ${annotation} the ${Annotation.cordon} annotation`);
+  if (oldObject === undefined) return ALLOWED;
+  const overreach = groups.includes(Name.controlPlaneOrganization)
+    ? overreachOfPeer(oldObject, object)
+    : undefined;
+  if (overreach !== undefined) return denied(overreach);
+  return isCopy(object) ? ALLOWED : validateSource(request, admission);
 }
 
-/** What a provider would deny for certain. */
-function sourceFaults({ metadata, raw }: AdmittedObject): string[] {
-  const { providerClusterID: provider, resources } = isRecord(raw.spec) ? raw.spec : {};
-  const labelled = metadata.labels[Label.remoteClusterID];
-  const elsewhere =
-    typeof provider === "string" && labelled !== undefined && provider !== labelled
-      ? [
-          `spec.providerClusterID: "${provider}" is not the cluster of the label ${Label.remoteClusterID}, "${labelled}"; give both the provider's ID`,
-        ]
-      : [];
-  const amounts = isRecord(resources) ? amountFaults(resources) : [];
-  return [...elsewhere, ...amounts.map((fault) => `spec.resources: ${fault}`)];
+function validateSource(request: AdmissionRequest, admission: SliceAdmission): Verdict {
+  const { object, oldObject, operation, namespace } = request;
+  const surroundings = { ...admission, namespace };
+  return verdictOnFindings("ResourceSlice", request, (one) => {
+    const { spec } = ResourceSlice.fromApiServer(one.raw);
+    const faults = sourceFaults(one, spec, surroundings);
+    // The object as it stood has not changed from itself.
+    if (one !== object || operation !== "UPDATE" || oldObject === undefined) return { faults, warnings: [] };
+    const before = ResourceSlice.fromApiServer(oldObject.raw);
+    return { faults: [...faults, ...changeFaults(before, spec)], warnings: changeWarnings(before, spec) };
+  });
+}
+
+/** What a peer's control plane would change of a copy that is not its to change. */
+function overreachOfPeer(before: AdmittedObject, after: AdmittedObject): string | undefined {
+  const label = edit(before.metadata.labels, after.metadata.labels, Label.remoteClusterID);
+  if (label !== undefined) return `can't ${label} the remoteClusterID label`;
+  const annotation = edit(before.metadata.annotations, after.metadata.annotations, Annotation.cordon);
+  return annotation && `control plane users can't ${annotation} the ${Annotation.cordon} annotation`;
+}
+
+function isCopy({ metadata }: AdmittedObject): boolean {
+  return metadata.labels[Label.replicated] === LabelValue.true;
 }
 
 function edit(

@@ -16,6 +16,7 @@ import {
 } from "../api";
 import type { Clock, InformerSet, KubeClient } from "../kube";
 import { labelForeignCluster } from "./foreign-cluster";
+import { validateIdentity } from "./identity";
 import { validateNamespaceOffloading } from "./namespace-offloading";
 import { type Leadership, soleLeader } from "./leadership";
 import {
@@ -24,6 +25,7 @@ import {
   validateRouteConfiguration,
 } from "./network-tables";
 import { podWebhook } from "./pod";
+import { validateQuota } from "./quota";
 import { QuotaAccounting } from "./quota-accounting";
 import { QuotaLedger } from "./quota-ledger";
 import { validateResourceSlice } from "./resource-slice";
@@ -56,6 +58,7 @@ export interface AdmissionContext {
  * All webhooks by path. The frequent ones answer from watches; the rare ones ask the API server, whose answer is never old.
  */
 export function admissionRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+  const labelsOf = async (namespace: string) => (await namespaceLabels(context.client, namespace)) ?? {};
   return {
     ...offloadingRoutes(context, options),
     "/mutate/firewallconfigurations": nameFirewallRules,
@@ -73,8 +76,18 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
     "/validate/resourceslices": async (request) => {
       const labelSelector = `${Label.replication}=${LabelValue.true}`;
       const slices = await context.client.list(ResourceSlice, { labelSelector });
-      return validateResourceSlice(request, slices.map(refOf));
+      return validateResourceSlice(request, {
+        ownClusterID: options.clusterID,
+        namespaceLabels: await labelsOf(request.namespace),
+        localSlices: slices.map(refOf),
+      });
     },
+    "/validate/identities": async (request) =>
+      validateIdentity(request, {
+        ownClusterID: options.clusterID,
+        namespaceLabels: await labelsOf(request.namespace),
+      }),
+    "/validate/quotas": async (request) => validateQuota(request, await labelsOf(request.namespace)),
   };
 }
 
@@ -105,11 +118,17 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
         remoteNamespaces.get(name)?.metadata.labels ?? (await namespaceLabels(client, name)),
       exists: async (namespace, name) => (await client.get(ShadowPod, { namespace, name })) !== undefined,
     }),
-    "/validate/namespace-offloading": (request) => validateNamespaceOffloading(request, clusterID),
+    "/validate/namespace-offloading": async (request) =>
+      validateNamespaceOffloading(request, {
+        clusterID,
+        liqoNamespace,
+        namespaceLabels: (await namespaceLabels(client, request.namespace)) ?? {},
+      }),
     "/mutate/virtualnodes": virtualNodeWebhook({
       context: { clusterID, liqoNamespace, podCidrs },
       optionsOf: (node) => virtualKubeletOptions(client, node, options.vkOptionsTemplate),
       nameTaken: (node) => virtualNodeNameTaken(client, node),
+      namespaceLabels: async (namespace) => (await namespaceLabels(client, namespace)) ?? {},
     }),
   };
 }

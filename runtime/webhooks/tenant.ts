@@ -56,8 +56,12 @@ export function validateTenant(request: AdmissionRequest, surroundings: TenantSu
     );
   }
   const name = object.metadata.name;
-  if (operation === "CREATE" && tenants.some((tenant) => tenant.namespace === namespace))
-    return denied("a Tenant already exists in the tenant namespace");
+  const present = tenants.find((tenant) => tenant.namespace === namespace);
+  if (operation === "CREATE" && present !== undefined) {
+    return denied(
+      `a Tenant already exists in the tenant namespace: ${quoted(present.name)} in ${quoted(namespace)}, which has room for one; change that one in place of making ${quoted(name)}, or delete it first`,
+    );
+  }
   const namesake = tenants.find((tenant) => tenant.name === name && tenant.namespace !== namespace);
   if (namesake === undefined) return ALLOWED;
   return denied(

@@ -1,7 +1,9 @@
 import { InvalidObjectError, VirtualNode } from "../api";
 import type { Options, TemplateContext } from "../offloading/virtual-kubelet-template";
 import { denied, type PatchOperation, patched } from "./admission-review";
+import { verdictOnFindings } from "./fault-verdict";
 import { completeVirtualNode } from "./virtual-node-defaults";
+import { virtualNodeFindings } from "./virtual-node-findings";
 import type { Webhook } from "./webhook";
 
 export interface VirtualNodeWebhookOptions {
@@ -10,11 +12,17 @@ export interface VirtualNodeWebhookOptions {
   optionsOf: (node: VirtualNode) => Promise<Options>;
   /** What keeps a new virtual node from its name: a Node, or another VirtualNode; undefined when nothing does. */
   nameTaken: (node: VirtualNode) => Promise<string | undefined>;
+  namespaceLabels: (namespace: string) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** Completes virtual nodes ({@link completeVirtualNode}) and keeps their names unique in the cluster. */
-export function virtualNodeWebhook({ context, optionsOf, nameTaken }: VirtualNodeWebhookOptions): Webhook {
-  return async ({ operation, object, namespace }) => {
+/**
+ * Completes virtual nodes ({@link completeVirtualNode}), keeps their names unique in the cluster, and refuses what can't become one
+ * ({@link virtualNodeFindings}).
+ */
+export function virtualNodeWebhook(options: VirtualNodeWebhookOptions): Webhook {
+  const { context, optionsOf, nameTaken, namespaceLabels } = options;
+  return async (request) => {
+    const { operation, object, namespace } = request;
     if (object === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return patched([]);
     let node: VirtualNode;
     try {
@@ -24,18 +32,27 @@ export function virtualNodeWebhook({ context, optionsOf, nameTaken }: VirtualNod
       throw error;
     }
     const { name } = node.metadata;
+    const surroundings = {
+      ownClusterID: context.clusterID,
+      namespace,
+      namespaceLabels: await namespaceLabels(namespace),
+    };
+    const found = verdictOnFindings("VirtualNode", request, (one) =>
+      virtualNodeFindings(one, VirtualNode.fromApiServer(one.raw).spec, surroundings),
+    );
+    if (!found.allowed) return found;
     if (operation === "CREATE") {
       const taken = await nameTaken(node);
       if (taken !== undefined) return denied(taken);
     }
-    let options: Options;
+    let template: Options;
     try {
-      options = await optionsOf(node);
+      template = await optionsOf(node);
     } catch (error) {
       return denied(error instanceof Error ? error.message : String(error));
     }
-    const spec = completeVirtualNode({ name, namespace, spec: node.spec }, options, context, operation);
-    return patched(specPatch(spec));
+    const spec = completeVirtualNode({ name, namespace, spec: node.spec }, template, context, operation);
+    return { ...found, ...patched(specPatch(spec)) };
   };
 }
 

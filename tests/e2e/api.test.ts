@@ -26,7 +26,7 @@ import { withoutDefaults } from "../../runtime/virtual-kubelet/pods/pod-defaults
 import { kindOf } from "../support/kind-of";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
-import { CHANGES, REFUSALS, SAMPLES, type Manifest } from "../support/api-samples";
+import { CHANGES, CONTRADICTIONS, REFUSALS, SAMPLES, type Manifest } from "../support/api-samples";
 
 interface Answer {
   status: number;
@@ -138,6 +138,14 @@ describe("the CRDs in a real API server", function () {
       change(changed);
       const subresource = field.startsWith("status.") ? "status" : undefined;
       const answer = await send("PUT", changed, "&dryRun=All", subresource);
+      assert.equal(answer.status, 422, JSON.stringify(answer.object));
+      assert.match(answer.message, message);
+    });
+  }
+
+  for (const { object, message } of CONTRADICTIONS) {
+    it(`names values and way out of ${object.kind}: ${message.source}`, async () => {
+      const answer = await send("POST", object, "&dryRun=All");
       assert.equal(answer.status, 422, JSON.stringify(answer.object));
       assert.match(answer.message, message);
     });

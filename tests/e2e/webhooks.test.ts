@@ -4,16 +4,20 @@ import {
   type Desired,
   FirewallConfiguration,
   ForeignCluster,
+  Identity,
+  type Kind,
   type KubeObject,
   Namespace,
   NamespaceOffloading,
   Node,
   Pod,
+  Quota,
   ResourceSlice,
   RouteConfiguration,
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
+import { createCertificateRequest, generateKeyPair, resourceSliceSubject } from "../../runtime/identity";
 import { ApiError, type KubeClient } from "../../runtime/kube";
 import {
   AdmissionCluster,
@@ -137,12 +141,35 @@ describe("admission, over the wire", function () {
         ));
     }
 
+    it("refuses them where Kubernetes, Liqo or credentials live, and nowhere else", async () => {
+      for (const [inNamespace, holder] of [
+        ["kube-system", "is Kubernetes' own"],
+        ["kube-public", "is Kubernetes' own"],
+        ["kube-node-lease", "is Kubernetes' own"],
+        ["liqo-system", "is that of Liqo itself"],
+        ["liqo-tenant-rome", 'is the tenant namespace of cluster "rome", with its credentials'],
+      ] as const) {
+        const answer = await refusal(
+          admin().create(NamespaceOffloading, namespaceOffloading(inNamespace, {})),
+        );
+        assert.ok(
+          answer.includes(
+            `NamespaceOffloading "${inNamespace}/offloading": metadata.namespace: "${inNamespace}" ${holder}, and must stay in this cluster; put`,
+          ),
+          answer,
+        );
+      }
+      const ref = { name: "offloading", namespace: "default" };
+      await admin().create(NamespaceOffloading, namespaceOffloading("default", {}));
+      await admin().delete(NamespaceOffloading, ref);
+    });
+
     it("refuses changes of what is immutable, and leaves the removal of finalizers alone", async () => {
       const ref = { name: "offloading", namespace: "probe" };
       const edit = (body: object) => admin().patch(NamespaceOffloading, ref, body, { type: "merge" });
       assert.match(
         await refusal(edit({ spec: { namespaceMappingStrategy: "EnforceSameName" } })),
-        /The NamespaceMappingStrategy value cannot be modified after creation/,
+        /spec\.namespaceMappingStrategy.*The NamespaceMappingStrategy value cannot be modified after creation: it is "DefaultName", and the request has "EnforceSameName"; delete the NamespaceOffloading and make it anew/,
       );
       await edit({ metadata: { finalizers: ["example.org/held"] } });
       cluster().calls.take();
@@ -206,6 +233,52 @@ describe("admission, over the wire", function () {
       await admin().delete(Node, { name: "node-b" });
     });
 
+    it("refuses what contradicts its namespace or can't be a node, and lets it be put right", async () => {
+      for (const [spec, inNamespace, denial] of [
+        [
+          { clusterID: "turin" },
+          "liqo-tenant-rome",
+          /VirtualNode "liqo-tenant-rome\/node-d": spec\.clusterID is "turin", and namespace "liqo-tenant-rome" is the tenant namespace of cluster "rome"; create it in/,
+        ],
+        [{ clusterID: "" }, "liqo-tenant-rome", /spec\.clusterID: "" does not match/],
+        [{ clusterID: undefined }, "liqo-tenant-rome", /spec\.clusterID: is missing; give/],
+        [{ clusterID: "milan" }, "probe", /spec\.clusterID: "milan" is this cluster.*give/],
+        [
+          { kubeconfigSecretRef: { name: "No!" } },
+          "liqo-tenant-rome",
+          /kubeconfigSecretRef\.name: "No!" is no name of a Secret; use/,
+        ],
+        [
+          { resourceQuota: { hard: { cpu: "-1" } } },
+          "liqo-tenant-rome",
+          /resourceQuota\.hard: cpu: "-1" is negative; give/,
+        ],
+      ] as const)
+        assert.match(
+          await refusal(admin().create(VirtualNode, virtualNode("node-d", spec, inNamespace))),
+          denial,
+        );
+      const early = virtualNode("node-e", {}, "shop-rome");
+      assert.match(
+        await cluster().warningOf("POST", VirtualNode, early.metadata, early),
+        /VirtualNode "shop-rome\/node-e": namespace "shop-rome" is not the tenant namespace of cluster "rome" \(yet\)/,
+      );
+      const metadata = { name: "node-e", namespace: "shop-rome" };
+      const edit = (spec: object) => admin().patch(VirtualNode, metadata, { spec }, { type: "merge" });
+      await cluster().label("shop-rome", {
+        "liqo.io/tenant-namespace": "true",
+        "liqo.io/remote-cluster-id": "turin",
+      });
+      await edit({ labels: { zone: "south" } });
+      assert.match(await refusal(edit({ clusterID: "naples" })), /is "naples", and namespace "shop-rome"/);
+      await edit({ clusterID: "turin" });
+      await admin().delete(VirtualNode, metadata);
+      await cluster().label("shop-rome", {
+        "liqo.io/tenant-namespace": null,
+        "liqo.io/remote-cluster-id": "rome",
+      });
+    });
+
     it("names options that do not exist", async () => {
       const spec = { vkOptionsTemplateRef: { name: "none", namespace: "liqo-system" } };
       assert.match(
@@ -235,7 +308,10 @@ describe("admission, over the wire", function () {
       apiVersion: AUTHENTICATION,
       kind: "ResourceSlice",
       metadata: { name, namespace: inNamespace, labels },
-      spec: { consumerClusterID: "rome", providerClusterID: "milan" },
+      spec:
+        labels["liqo.io/replication"] === "true"
+          ? { consumerClusterID: "milan", providerClusterID: inNamespace.replace("liqo-tenant-", "") }
+          : { consumerClusterID: "rome", providerClusterID: "milan" },
     });
 
     it("labels ForeignClusters, and is asked only when the label is wrong", async () => {
@@ -277,7 +353,7 @@ describe("admission, over the wire", function () {
       assert.equal(made.metadata.labels?.[key], "rome");
       assert.match(
         await refusal(admin().create(Tenant, tenant("again", "liqo-tenant-rome"))),
-        /a Tenant already exists in the tenant namespace/,
+        /a Tenant already exists in the tenant namespace: "rome" in "liqo-tenant-rome".*in place of making "again", or delete it first/,
       );
       await cluster().makeNamespace("liqo-tenant-turin", {
         "liqo.io/tenant-namespace": "true",
@@ -300,7 +376,10 @@ describe("admission, over the wire", function () {
         await refusal(edit({ metadata: { labels: { [key]: "turin" } } })),
         /is "turin", and spec\.clusterID is "rome"/,
       );
-      assert.match(await refusal(edit({ spec: { clusterID: "turin" } })), /ClusterID is immutable/);
+      assert.match(
+        await refusal(edit({ spec: { clusterID: "turin" } })),
+        /ClusterID is immutable: it is "rome", and the request has "turin"; keep it, and make a Tenant for the other cluster/,
+      );
       cluster().calls.take();
       await edit({ metadata: { annotations: { note: "nobody is asked" } } });
       await edit({ spec: { tenantCondition: "Cordoned" } });
@@ -418,7 +497,7 @@ describe("admission, over the wire", function () {
       await admin().create(ResourceSlice, slice("pool", "liqo-tenant-rome", own));
       assert.match(
         await refusal(admin().create(ResourceSlice, slice("pool", "liqo-tenant-turin", own))),
-        /a resourceslice with the same name already exists in the cluster/,
+        /a resourceslice with the same name already exists in the cluster: "pool" in namespace "liqo-tenant-rome"; choose another name/,
       );
       const copy = { "liqo.io/replication": "false", "liqo.io/replicated": "true", [key]: "rome" };
       cluster().calls.take();
@@ -450,19 +529,79 @@ describe("admission, over the wire", function () {
 
     it("refuses a slice that names two providers, or asks for what no node has", async () => {
       const own = { "liqo.io/replication": "true", [key]: "turin" };
-      const wrong = slice("odd", "liqo-tenant-turin", own);
+      const right = slice("odd", "liqo-tenant-turin", own);
+      const wrong = { ...right, spec: { ...right.spec, providerClusterID: "naples" } };
       assert.match(
         await refusal(admin().create(ResourceSlice, wrong)),
-        /spec\.providerClusterID: "milan" is not the cluster of the label .*remote-cluster-id, "turin"/,
+        /ResourceSlice "liqo-tenant-turin\/odd": spec\.providerClusterID: "naples" is not the cluster of the label .*remote-cluster-id, "turin"/,
       );
       for (const [resources, fault] of [
         [{ cpu: "-1" }, /spec\.resources: cpu: "-1" is negative; give an amount of zero or more/],
         [{ pods: "1.5" }, /pods: "1\.5" is not a whole number/],
         [{ "Bad Name!": "1" }, /"Bad Name!" is no name of a resource/],
       ] as const) {
-        const asked = { ...wrong, spec: { ...wrong.spec, providerClusterID: "turin", resources } };
+        const asked = { ...right, spec: { ...right.spec, resources } };
         assert.match(await refusal(admin().create(ResourceSlice, asked)), fault);
       }
+    });
+
+    it("keeps what an accepted slice is, lets it be completed again, and tells what a new class means", async () => {
+      const own = { "liqo.io/replication": "true", [key]: "rome" };
+      const requestOf = (name: string) =>
+        Buffer.from(
+          createCertificateRequest(resourceSliceSubject(name, "milan"), generateKeyPair().privateKey),
+        ).toString("base64");
+      const made = slice("kept", "liqo-tenant-rome", own);
+      const csr = requestOf("kept");
+      const { metadata } = await admin().create(ResourceSlice, { ...made, spec: { ...made.spec, csr } });
+      const edit = (spec: object) => admin().patch(ResourceSlice, metadata, { spec }, { type: "merge" });
+      assert.match(
+        await refusal(edit({ csr: requestOf("other") })),
+        /spec\.csr: common name .*leave the field out/,
+      );
+      const conditions = ["Authentication", "Resources"].map((type) => ({ type, status: "Accepted" }));
+      const status = { conditions };
+      await admin().patch(ResourceSlice, metadata, { status }, { type: "merge", subresource: "status" });
+      for (const [spec, denial] of [
+        [
+          { csr: requestOf("kept") },
+          /"liqo-tenant-rome\/kept": spec\.csr: may not become another .*take the field out/,
+        ],
+        [
+          { providerClusterID: "turin" },
+          /spec\.providerClusterID: is "rome" and may not become "turin".*delete it, and/,
+        ],
+        [
+          { consumerClusterID: "turin" },
+          /spec\.consumerClusterID: is "milan" and may not become "turin".*delete it, and/,
+        ],
+        [{ resources: { cpu: "-1" } }, /spec\.resources: cpu: "-1" is negative; give/],
+      ] as const)
+        assert.match(await refusal(edit(spec)), denial);
+      // As a client does that writes the whole spec anew: the controllers fill it in again.
+      await edit({ csr: null, consumerClusterID: null, providerClusterID: null, resources: { cpu: "8" } });
+      assert.match(
+        await cluster().warningOf("PATCH", ResourceSlice, metadata, { spec: { class: "gold" } }),
+        /spec\.class: becomes "gold", and what "default" has answered stays until/,
+      );
+      cluster().calls.take();
+      // Neither finalizers, annotations nor the controllers that complete a slice ask anybody; nor does a deletion.
+      await admin().patch(
+        ResourceSlice,
+        metadata,
+        { metadata: { finalizers: ["example.org/held"], annotations: { a: "b" } } },
+        { type: "merge" },
+      );
+      await cluster().peers.controllers.patch(
+        ResourceSlice,
+        metadata,
+        { spec: { csr: requestOf("kept") } },
+        { type: "merge" },
+      );
+      await admin().delete(ResourceSlice, metadata);
+      await admin().patch(ResourceSlice, metadata, { metadata: { finalizers: null } }, { type: "merge" });
+      assert.equal(await admin().get(ResourceSlice, metadata), undefined);
+      assert.deepEqual(cluster().calls.take(), {});
     });
 
     it("gives the name of a slice free that is gone", async () => {
@@ -472,6 +611,97 @@ describe("admission, over the wire", function () {
       assert.match(await refusal(again()), /already exists in the cluster/);
       await admin().delete(ResourceSlice, made.metadata);
       await again();
+    });
+  });
+
+  describe("of Identities and Quotas", () => {
+    const key = "liqo.io/remote-cluster-id";
+    const identity = (name: string, inNamespace: string, spec: object, labels = {}): Desired<Identity> => ({
+      apiVersion: AUTHENTICATION,
+      kind: "Identity",
+      metadata: { name, namespace: inNamespace, labels },
+      spec: { clusterID: "rome", type: "ControlPlane", namespace: "guests-from-milan", ...spec },
+    });
+    const quota = (name: string, inNamespace: string, spec: object, labels = {}): Desired<Quota> => ({
+      apiVersion: OFFLOADING,
+      kind: "Quota",
+      metadata: { name, namespace: inNamespace, labels },
+      spec: { user: "pool-a8a4c692b93b", resources: { cpu: "2" }, ...spec },
+    });
+
+    it("refuses what contradicts the namespace, and names object, field, value and way out", async () => {
+      const refused = async (object: Desired<KubeObject>, ...texts: RegExp[]) => {
+        const answer = await refusal(cluster().make(object));
+        for (const text of texts) assert.match(answer, text);
+      };
+      await refused(
+        identity("a", "liqo-tenant-rome", { clusterID: "naples" }),
+        /identity\.validate\.liqo\.io.*Identity "liqo-tenant-rome\/a": spec\.clusterID is "naples", and namespace "liqo-tenant-rome" is the tenant namespace of cluster "rome"; create it in/,
+      );
+      await refused(
+        identity("a", "liqo-tenant-rome", {}, { [key]: "turin" }),
+        /is "turin", and .* "rome"; make them equal/,
+      );
+      await refused(
+        identity("a", "probe", { clusterID: "milan" }),
+        /spec\.clusterID: "milan" is this cluster/,
+      );
+      await refused(
+        identity("a", "probe", { namespace: "No!" }),
+        /spec\.namespace: "No!" is no name of a namespace; give/,
+      );
+      await refused(
+        quota("a", "liqo-tenant-rome", { resources: { cpu: "-1", "my gpu": "1" } }),
+        /quota\.validate\.liqo\.io.*Quota "liqo-tenant-rome\/a": spec\.resources: cpu: "-1" is negative; give .*"my gpu" is no name of a resource; write/,
+      );
+      await refused(
+        quota("a", "liqo-tenant-rome", {}, { [key]: "turin" }),
+        /is "turin", and namespace "liqo-tenant-rome" .*make them equal/,
+      );
+    });
+
+    it("tells of what may come right yet, and lets it pass", async () => {
+      const warning = (kind: Kind<KubeObject>, object: Desired<KubeObject>) =>
+        cluster().warningOf("POST", kind, object.metadata, object);
+      assert.match(
+        await warning(Identity, identity("early", "probe", {})),
+        /Identity "probe\/early": namespace "probe" is not the tenant namespace of cluster "rome" \(yet\)/,
+      );
+      assert.match(
+        await warning(Quota, quota("early", "probe", {})),
+        /"probe" is no tenant namespace \(yet\)/,
+      );
+      assert.match(
+        await warning(Quota, quota("by-hand", "liqo-tenant-rome", { user: "jane" })),
+        /spec\.user: "jane" is no user of a slice of cluster "rome", which are called <slice>-a8a4c692b93b/,
+      );
+      assert.equal(await warning(Identity, identity("right", "liqo-tenant-rome", {})), "");
+      assert.equal(await warning(Quota, quota("right", "liqo-tenant-rome", {})), "");
+    });
+
+    it("asks nobody of renewed credentials, metadata, deletions and what the controllers write", async () => {
+      cluster().calls.take();
+      const early = { name: "early", namespace: "probe" };
+      const edit = (body: object) => admin().patch(Identity, early, body, { type: "merge" });
+      await edit({ spec: { authParams: { apiServer: "https://10.73.0.1:6443" } } });
+      await edit({ metadata: { annotations: { a: "b" }, finalizers: ["example.org/held"] } });
+      await cluster().peers.controllers.create(
+        Quota,
+        quota("ours", "liqo-tenant-rome", { resources: { cpu: "-1" } }),
+      );
+      await admin().delete(Quota, { name: "ours", namespace: "liqo-tenant-rome" });
+      assert.deepEqual(cluster().calls.take(), {});
+      // Its namespace becomes another cluster's: it may stay so, and be put right.
+      await cluster().label("probe", { "liqo.io/tenant-namespace": "true", [key]: "turin" });
+      await edit({ metadata: { labels: { note: "a" } } });
+      assert.match(
+        await refusal(edit({ spec: { clusterID: "naples" } })),
+        /is "naples", and namespace "probe"/,
+      );
+      await edit({ spec: { clusterID: "turin" } });
+      await cluster().label("probe", { "liqo.io/tenant-namespace": null, [key]: null });
+      await edit({ metadata: { finalizers: null } });
+      await admin().delete(Identity, early);
     });
   });
 

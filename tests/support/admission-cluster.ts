@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 
 import {
   type Desired,
+  type Kind,
   type KubeObject,
   MutatingWebhookConfiguration,
   Namespace,
@@ -11,6 +12,8 @@ import {
   VkOptionsTemplate,
 } from "../../runtime/api";
 import { ApiError, KubeClient } from "../../runtime/kube";
+import { collectionPath, objectPath } from "../../runtime/kube/resource-path";
+import { DeploymentName } from "../../runtime/plan/deployments";
 import { webhookConfigurations } from "../../runtime/plan/webhooks";
 import { decideCertificates } from "../../runtime/webhooks/certificates";
 import { admissionRoutes } from "../../runtime/webhooks/routes";
@@ -24,11 +27,15 @@ import { withControlPlanes } from "./with-control-planes";
 export const OFFLOADING = "offloading.liqo.io/v1beta1";
 export const AUTHENTICATION = "authentication.liqo.io/v1beta1";
 
+const CONTROLLERS = `system:serviceaccount:liqo-system:${DeploymentName.controllerManager}`;
+
 /** Users of the consumer `rome`: the virtual kubelet of its slice `pool`, that of another slice, and its control plane. */
 export interface Peers {
   pool: KubeClient;
   spare: KubeClient;
   controlPlane: KubeClient;
+  /** No peer: this cluster's own controllers. */
+  controllers: KubeClient;
 }
 
 /** Calls of each path since the last look. */
@@ -68,6 +75,7 @@ export class AdmissionCluster {
         pool: await as("pool-a8a4c692b93b", "rome"),
         spare: await as("spare-a8a4c692b93b", "rome"),
         controlPlane: await as("rome", "liqo.io"),
+        controllers: await as(CONTROLLERS, "system:masters"),
       });
       await cluster.install();
     });
@@ -97,6 +105,32 @@ export class AdmissionCluster {
       metadata: { name: "default", namespace: name },
     };
     await this.make(account).catch(() => undefined);
+  }
+
+  async label(namespace: string, labels: Record<string, string | null>): Promise<void> {
+    await this.admin.patch(Namespace, { name: namespace }, { metadata: { labels } }, { type: "merge" });
+  }
+
+  /** What the API server warns of as it takes an object, or a merge patch of one; empty where it has nothing to say. */
+  async warningOf(
+    method: "POST" | "PATCH",
+    kind: Kind<KubeObject>,
+    { name = "", namespace = "" }: { name?: string; namespace?: string },
+    body: object,
+  ): Promise<string> {
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await this.admin.raw({
+      method,
+      path: method === "POST" ? collectionPath(kind, namespace) : objectPath(kind, { name, namespace }),
+      body: JSON.stringify(body),
+      headers: { "content-type": method === "POST" ? "application/json" : "application/merge-patch+json" },
+    });
+    assert.ok(status < 300, answer.toString());
+    // Quotes within the quoted text are escaped.
+    return String(headers.warning ?? "").replaceAll('\\"', '"');
   }
 
   /** Answers with no webhook from now on. */

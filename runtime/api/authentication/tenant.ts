@@ -17,7 +17,13 @@ export const Tenant = defineKind({
     "A consumer that may use this cluster; lives on the provider, in the tenant namespace of the consumer.",
   spec: () =>
     z.object({
-      clusterID: immutable(clusterID(), "ClusterID is immutable").optional().describe("The consumer."),
+      clusterID: immutable(
+        clusterID(),
+        "ClusterID is immutable",
+        "keep it, and make a Tenant for the other cluster in that cluster's tenant namespace",
+      )
+        .optional()
+        .describe("The consumer."),
       authzPolicy: z
         .enum(["KeysExchange", "TolerateNoHandshake"])
         .default("KeysExchange")

@@ -54,7 +54,11 @@ export const ForeignCluster = defineKind({
     "A peer and the state of the peering with it; made and kept by the controllers, named after the peer's cluster ID.",
   spec: () =>
     z.object({
-      clusterID: immutable(clusterID(), "ClusterID field is immutable"),
+      clusterID: immutable(
+        clusterID(),
+        "ClusterID field is immutable",
+        "keep it; another cluster has a ForeignCluster of its own, which the controllers make",
+      ),
     }),
   status: () =>
     z.object({

@@ -16,7 +16,7 @@ export const IP = defineKind({
   summary: "An address that peers can reach, through an address of the external CIDR that stands for it.",
   spec: () =>
     z.object({
-      ip: immutable(ipv4(), "ip is immutable; make a new IP").describe("The address in this cluster."),
+      ip: immutable(ipv4(), "ip is immutable", "make a new IP").describe("The address in this cluster."),
       networkRef: objectReference()
         .optional()
         .describe("Network to take the address from; the cluster's external CIDR when absent."),
@@ -35,10 +35,10 @@ export const IP = defineKind({
   status: () =>
     z.object({
       observedGeneration: observedGeneration(),
-      ip: immutable(ipv4(), "ip is immutable once it was given")
+      ip: immutable(ipv4(), "ip is immutable once it was given", "delete the IP and make a new one")
         .optional()
         .describe("The address under which peers reach it."),
-      cidr: immutable(cidr(), "cidr is immutable once it was given")
+      cidr: immutable(cidr(), "cidr is immutable once it was given", "delete the IP and make a new one")
         .optional()
         .describe("The network it was taken from."),
     }),

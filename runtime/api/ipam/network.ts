@@ -16,10 +16,10 @@ export const Network = defineKind({
     "A range of addresses that is in use; remapped to a free one when it is taken, unless it must not be.",
   spec: () =>
     z.object({
-      cidr: immutable(cidr(), "cidr is immutable; make a new Network").describe(
+      cidr: immutable(cidr(), "cidr is immutable", "make a new Network").describe(
         "The range that is asked for.",
       ),
-      preAllocated: immutable(int32().min(0), "preAllocated is immutable; make a new Network")
+      preAllocated: immutable(int32().min(0), "preAllocated is immutable", "make a new Network")
         .optional()
         .describe("How many addresses are set aside, from the first one."),
     }),

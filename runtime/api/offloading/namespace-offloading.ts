@@ -6,6 +6,12 @@ import { embedded } from "../schema/embedded";
 import { int64, transition } from "../schema/fields";
 import { immutable, validated } from "../schema/rules";
 
+const ANEW = "delete the NamespaceOffloading and make it anew";
+
+/** CEL: the remote name of an object, in quotes, or that it has none. */
+const remoteName = (object: string) =>
+  `(has(${object}.spec.remoteNamespaceName) ? '"' + ${object}.spec.remoteNamespaceName + '"' : 'none')`;
+
 /**
  * Source: offloading.md 2.1 and 16.3. The name and the immutable fields are checked by the API server itself, with the sentences of upstream's
  * admission webhook.
@@ -22,11 +28,13 @@ export const NamespaceOffloading = defineKind({
   rules: [
     {
       rule: "self.metadata.name == 'offloading'",
-      message: "NamespaceOffloading name must match offloading",
+      message: "NamespaceOffloading name must match offloading; name it so",
+      messageExpression: `'NamespaceOffloading name must match offloading: it is "' + self.metadata.name + '"; name it offloading'`,
     },
     {
       rule: "has(self.spec.remoteNamespaceName) == has(oldSelf.spec.remoteNamespaceName)",
-      message: "The RemoteNamespaceName value cannot be modified after creation",
+      message: `The RemoteNamespaceName value cannot be modified after creation; ${ANEW}`,
+      messageExpression: `'The RemoteNamespaceName value cannot be modified after creation: it is ' + ${remoteName("oldSelf")} + ', and the request has ' + ${remoteName("self")} + '; ${ANEW}'`,
     },
   ],
   spec: () =>
@@ -35,6 +43,7 @@ export const NamespaceOffloading = defineKind({
         namespaceMappingStrategy: immutable(
           z.enum(["EnforceSameName", "DefaultName", "SelectedName"]),
           "The NamespaceMappingStrategy value cannot be modified after creation",
+          ANEW,
         )
           .default("DefaultName")
           .describe(
@@ -43,6 +52,7 @@ export const NamespaceOffloading = defineKind({
         remoteNamespaceName: immutable(
           z.string(),
           "The RemoteNamespaceName value cannot be modified after creation",
+          ANEW,
         )
           .optional()
           .describe("The remote namespace's name with the strategy SelectedName. Immutable."),
@@ -57,7 +67,7 @@ export const NamespaceOffloading = defineKind({
       {
         rule: "self.namespaceMappingStrategy != 'SelectedName' || (has(self.remoteNamespaceName) && size(self.remoteNamespaceName) > 0)",
         message:
-          "The RemoteNamespaceName value cannot be empty when using the SelectedName NamespaceMappingStrategy",
+          "The RemoteNamespaceName value cannot be empty when using the SelectedName NamespaceMappingStrategy; set remoteNamespaceName, or use the strategy DefaultName",
         holds: ({ namespaceMappingStrategy, remoteNamespaceName }) =>
           namespaceMappingStrategy !== "SelectedName" || (remoteNamespaceName ?? "") !== "",
       },

@@ -5,14 +5,23 @@ import type { ValidationRule } from "./structural";
 
 const VALIDATIONS = "x-kubernetes-validations";
 
-/** The value may not change once it is set. Only the API server knows the old value, so only it can check this. */
-export function immutable<S extends z.ZodType>(schema: S, message: string): S {
-  return withRule(schema, { rule: "self == oldSelf", message });
+/**
+ * The value, a string or a number, may not change once it is set. Only the API server knows the old value, so only it can check this.
+ *
+ * @param fault what is wrong, as in `cidr is immutable`; the values follow it
+ * @param wayOut what to do instead
+ */
+export function immutable<S extends z.ZodType>(schema: S, fault: string, wayOut: string): S {
+  return withRule(schema, {
+    rule: "self == oldSelf",
+    message: `${fault}; ${wayOut}`,
+    messageExpression: `${quoted(`${fault}: it is "`)} + string(oldSelf) + '", and the request has "' + string(self) + ${quoted(`"; ${wayOut}`)}`,
+  });
 }
 
 /**
  * A condition on a whole value: evaluated as CEL by the API server, and by `holds` in `parse`. The message says what is wrong and what to
- * do; it follows the value in the error text.
+ * do; it follows the value in the error text of `parse`. An API server shows no value of an object: `messageExpression` does.
  */
 export function validated<S extends z.ZodType>(
   schema: S,
@@ -20,6 +29,11 @@ export function validated<S extends z.ZodType>(
 ): S {
   const { holds, ...cel } = rule;
   return withRule(schema.refine(holds, { error: cel.message }), cel);
+}
+
+/** A text as a literal of CEL. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
 function withRule<S extends z.ZodType>(schema: S, rule: ValidationRule): S {

@@ -32,5 +32,8 @@ export interface StructuralSchema {
 /** A rule in CEL that the API server evaluates. */
 export interface ValidationRule {
   rule: string;
+  /** What is wrong and what to do. */
   message: string;
+  /** CEL that gives the message with the value in it, in one line; where it fails, people read `message`. */
+  messageExpression?: string;
 }

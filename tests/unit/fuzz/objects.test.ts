@@ -13,6 +13,8 @@ import { creatorUserLabel } from "../../../runtime/plan/creator-user";
 import { MalformedReview, parseReview } from "../../../runtime/webhooks/admission-review";
 import { podDemand, UnreadableDemand } from "../../../runtime/webhooks/pod-demand";
 import { validateTenant } from "../../../runtime/webhooks/tenant";
+import { validateIdentity } from "../../../runtime/webhooks/identity";
+import { validateQuota } from "../../../runtime/webhooks/quota";
 import { validateResourceSlice } from "../../../runtime/webhooks/resource-slice";
 import { anyText, runs, timed } from "./mutation";
 
@@ -244,7 +246,10 @@ describe("objects of peers, given anything", function () {
             return;
           }
           for (const verdict of [
-            () => validateResourceSlice(request, []),
+            () =>
+              validateResourceSlice(request, { ownClusterID: "rome", namespaceLabels: {}, localSlices: [] }),
+            () => validateIdentity(request, { ownClusterID: "rome", namespaceLabels: {} }),
+            () => validateQuota(request, {}),
             () => validateTenant(request, { namespaceLabels: {}, tenants: [] }),
           ]) {
             try {

@@ -13,6 +13,8 @@ const selector = (operator: string, ...values: string[]) => ({
   clusterSelector: { nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator, values }] }] },
 });
 
+const surroundings = { clusterID: "rome", liqoNamespace: "liqo", namespaceLabels: {} };
+
 describe("the validation of a NamespaceOffloading", () => {
   type Row = [title: string, request: Parameters<typeof admissionRequest>[0], denial: RegExp | undefined];
   const table: Row[] = [
@@ -99,18 +101,52 @@ describe("the validation of a NamespaceOffloading", () => {
   ];
   for (const [title, request, denial] of table) {
     it(title, () => {
-      const verdict = validateNamespaceOffloading(admissionRequest(request), "rome");
+      const verdict = validateNamespaceOffloading(admissionRequest(request), surroundings);
       if (denial === undefined) assert.deepEqual(verdict, { allowed: true });
       else assert.match(verdict.allowed ? "allowed" : verdict.message, denial);
     });
   }
+
+  it("refuses namespaces whose pods keep the cluster and its peerings alive, and lets what is there be changed", () => {
+    const tenant = { "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "milan" };
+    const rows: [namespace: string, labels: Record<string, string>, holder: string | undefined][] = [
+      ["kube-system", {}, "is Kubernetes' own"],
+      ["kube-public", {}, "is Kubernetes' own"],
+      ["kube-node-lease", {}, "is Kubernetes' own"],
+      ["liqo", {}, "is that of Liqo itself"],
+      ["to-milan", tenant, 'is the tenant namespace of cluster "milan", with its credentials'],
+      ["to-milan", { ...tenant, "liqo.io/tenant-namespace": "false" }, undefined],
+      ["default", {}, undefined],
+      ["liqo-storage", {}, undefined],
+      // The twin of a consumer's namespace may be offloaded further.
+      ["shop-rome", { "liqo.io/remote-cluster-id": "rome" }, undefined],
+    ];
+    for (const [namespace, namespaceLabels, holder] of rows) {
+      const object = offloading({}, { namespace });
+      const given = { ...surroundings, namespaceLabels };
+      const verdict = validateNamespaceOffloading(admissionRequest({ namespace, object }), given);
+      assert.deepEqual(
+        verdict,
+        holder === undefined
+          ? { allowed: true }
+          : {
+              allowed: false,
+              code: 403,
+              message: `NamespaceOffloading "${namespace}/offloading": metadata.namespace: "${namespace}" ${holder}, and must stay in this cluster; put what is to be offloaded into a namespace of its own, and offload that`,
+            },
+      );
+      const after = offloading({ podOffloadingStrategy: "LocalAndRemote" }, { namespace });
+      const update = { operation: "UPDATE" as const, namespace, oldObject: object, object: after };
+      assert.equal(validateNamespaceOffloading(admissionRequest(update), given).allowed, true);
+    }
+  });
 
   it("warns of a strategy that pods may already violate", () => {
     const strategy = (podOffloadingStrategy: string) => offloading({ podOffloadingStrategy });
     const change = (from: string, to: string) =>
       validateNamespaceOffloading(
         admissionRequest({ operation: "UPDATE", oldObject: strategy(from), object: strategy(to) }),
-        "rome",
+        surroundings,
       );
     const warned = {
       allowed: true,

@@ -27,6 +27,8 @@ describe("the registrations", () => {
       "firewallconfiguration.validate.liqo.io /validate/firewallconfigurations",
       "routeconfiguration.validate.liqo.io /validate/routeconfigurations",
       "resourceslice.validate.liqo.io /validate/resourceslices",
+      "identity.validate.liqo.io /validate/identities",
+      "quota.validate.liqo.io /validate/quotas",
       "tenant.validate.liqo.io /validate/tenants",
     ]);
   });
@@ -39,9 +41,11 @@ describe("the registrations", () => {
     );
   });
 
-  it("fail closed, and never stand in the way of a deletion", () => {
+  it("fail closed where they guard something, and never stand in the way of a deletion", () => {
     for (const webhook of all) {
-      assert.equal(webhook?.failurePolicy, "Fail", webhook?.name);
+      assert.ok(webhook);
+      const advises = ["identity.validate.liqo.io", "quota.validate.liqo.io"].includes(webhook.name ?? "");
+      assert.equal(webhook.failurePolicy, advises ? "Ignore" : "Fail", webhook.name);
       assert.ok(!webhook.rules?.some((rule) => rule?.operations?.includes("DELETE")), webhook.name);
       // On a pod they cost more than the call.
       const conditions = webhook.matchConditions ?? [];
@@ -71,6 +75,8 @@ describe("the registrations", () => {
       "nsoff.validate.liqo.io",
       "firewallconfiguration.validate.liqo.io",
       "routeconfiguration.validate.liqo.io",
+      "identity.validate.liqo.io",
+      "quota.validate.liqo.io",
       "tenant.validate.liqo.io",
     ]);
   });

@@ -1,13 +1,24 @@
 import assert from "node:assert/strict";
 
+import { createCertificateRequest, generateKeyPair, resourceSliceSubject } from "../../../runtime/identity";
 import { validateResourceSlice } from "../../../runtime/webhooks/resource-slice";
 import { admissionRequest } from "./requests";
 
 const cluster = "liqo.io/remote-cluster-id";
 const cordon = "liqo.io/cordon";
-const slice = (labels: object, annotations: object = {}) => ({
+const slice = (labels: object, annotations: object = {}, spec: object = {}, status: object = {}) => ({
+  apiVersion: "authentication.liqo.io/v1beta1",
+  kind: "ResourceSlice",
   metadata: { name: "pool", labels, annotations },
+  spec,
+  status,
 });
+const requestOf = (name: string, consumer: string) =>
+  Buffer.from(
+    createCertificateRequest(resourceSliceSubject(name, consumer), generateKeyPair().privateKey),
+  ).toString("base64");
+const subject = 'ResourceSlice "liqo-tenant-milan/pool": ';
+const ofMilan = { "liqo.io/tenant-namespace": "true", [cluster]: "milan" };
 const taken = [{ name: "pool", namespace: "liqo-tenant-turin" }];
 const peer = { username: "rome", groups: ["liqo.io", "system:authenticated"] };
 
@@ -30,25 +41,27 @@ describe("the validation of a ResourceSlice", () => {
       "refuses a name that is taken",
       { object: slice({}) },
       taken,
-      "a resourceslice with the same name already exists in the cluster",
+      'a resourceslice with the same name already exists in the cluster: "pool" in namespace "liqo-tenant-turin"; choose another name, because the virtual node takes it',
     ],
     [
       "refuses two providers at once",
-      { object: { ...slice({ [cluster]: "milan" }), spec: { providerClusterID: "turin" } } },
+      { object: slice({ [cluster]: "milan" }, {}, { providerClusterID: "turin" }) },
       [],
-      'spec.providerClusterID: "turin" is not the cluster of the label liqo.io/remote-cluster-id, "milan"; give both the provider\'s ID',
+      subject +
+        'spec.providerClusterID: "turin" is not the cluster of the label liqo.io/remote-cluster-id, "milan"; give both the provider\'s ID; ' +
+        'spec.providerClusterID: "turin" is not the cluster of namespace "liqo-tenant-milan", "milan"; create the slice in the tenant namespace of its provider',
     ],
     [
       "takes a provider that no label names",
-      { object: { ...slice({}), spec: { providerClusterID: "turin" } } },
+      { object: slice({}, {}, { providerClusterID: "milan" }) },
       [],
       undefined,
     ],
     [
       "refuses what no node has",
-      { object: { ...slice({}), spec: { resources: { memory: "1Gi", cpu: -1 } } } },
+      { object: slice({}, {}, { resources: { memory: "1Gi", cpu: -1 } }) },
       [],
-      "spec.resources: cpu: -1 is negative; give an amount of zero or more",
+      subject + "spec.resources: cpu: -1 is negative; give an amount of zero or more",
     ],
     ["takes a copy of any name", { object: slice({ "liqo.io/replicated": "true" }) }, taken, undefined],
     [
@@ -104,7 +117,7 @@ describe("the validation of a ResourceSlice", () => {
     it(title, () => {
       const verdict = validateResourceSlice(
         admissionRequest({ namespace: "liqo-tenant-milan", ...request }),
-        existing,
+        { ownClusterID: "rome", namespaceLabels: ofMilan, localSlices: existing },
       );
       assert.deepEqual(
         verdict,
@@ -112,4 +125,88 @@ describe("the validation of a ResourceSlice", () => {
       );
     });
   }
+
+  describe("of this cluster's own, edited by whoever", () => {
+    const csr = requestOf("pool", "rome");
+    const whole = { providerClusterID: "milan", consumerClusterID: "rome", class: "default", csr };
+    const accepted = {
+      conditions: [
+        { type: "Authentication", status: "Accepted" },
+        { type: "Resources", status: "Accepted" },
+      ],
+    };
+    const own = { "liqo.io/replication": "true", [cluster]: "milan" };
+    const judge = (before: object, after: object, namespaceLabels: Record<string, string> = ofMilan) =>
+      validateResourceSlice(
+        admissionRequest({
+          ...update(before, after, { username: "jane", groups: [] }),
+          namespace: "liqo-tenant-milan",
+        }),
+        {
+          ownClusterID: "rome",
+          namespaceLabels,
+          localSlices: [{ name: "pool", namespace: "liqo-tenant-milan" }],
+        },
+      );
+    const edit = (spec: object, status: object = accepted, before: object = whole) =>
+      judge(slice(own, {}, before, status), slice(own, {}, { ...before, ...spec }, status));
+
+    it("may ask for more, and leave out what is filled in", () => {
+      assert.deepEqual(edit({ resources: { cpu: "8" } }), { allowed: true });
+      const { class: kept } = whole;
+      const rewritten = judge(slice(own, {}, whole, accepted), slice(own, {}, { class: kept }, accepted));
+      assert.deepEqual(rewritten, { allowed: true });
+    });
+
+    it("keeps its request, its consumer and its provider once it is accepted", () => {
+      const rows: [spec: object, message: RegExp][] = [
+        [{ csr: requestOf("pool", "rome") }, /spec\.csr: may not become another .*; take the field out, and/],
+        [{ csr: requestOf("spare", "rome") }, /spec\.csr: common name .*"spare-.*; leave the field out/],
+        [{ csr: Buffer.from("no request").toString("base64") }, /spec\.csr: .*; leave the field out/],
+        [
+          { consumerClusterID: "turin" },
+          /spec\.consumerClusterID: "turin" is not this cluster, "rome"; leave/,
+        ],
+        [
+          { providerClusterID: "turin" },
+          /spec\.providerClusterID: is "milan" and may not become "turin".*create one/,
+        ],
+        [{ resources: { cpu: "-1" } }, /spec\.resources: cpu: "-1" is negative; give/],
+      ];
+      for (const [spec, message] of rows) {
+        const verdict = edit(spec);
+        assert.ok(!verdict.allowed, JSON.stringify(spec));
+        assert.equal(verdict.code, 403);
+        assert.match(verdict.message, /^ResourceSlice "liqo-tenant-milan\/pool": /);
+        assert.match(verdict.message, message);
+      }
+    });
+
+    it("changes its request before, where that can be signed", () => {
+      assert.deepEqual(edit({ csr: requestOf("pool", "rome") }, {}), { allowed: true });
+      assert.ok(!edit({ csr: requestOf("pool", "turin") }, {}).allowed);
+    });
+
+    it("is moved to another class with a word of what stays", () => {
+      const moved = edit({ class: "gold" });
+      assert.ok(moved.allowed);
+      assert.match(
+        moved.warnings?.join() ?? "",
+        /spec\.class: becomes "gold", and what "default" has answered stays until/,
+      );
+      assert.deepEqual(edit({ class: "gold" }, {}), { allowed: true });
+      assert.deepEqual(edit({ class: "" }), { allowed: true });
+    });
+
+    it("may stay as wrong as it is, and be put right", () => {
+      const wrong = { ...whole, providerClusterID: "turin", csr: requestOf("spare", "turin") };
+      assert.deepEqual(edit({ resources: { cpu: "1" } }, {}, wrong), { allowed: true });
+      assert.deepEqual(edit({ ...whole }, {}, wrong), { allowed: true });
+      assert.ok(!edit({ providerClusterID: "naples" }, {}, wrong).allowed);
+      // The namespace's labels came later, and contradict what was let in.
+      const elsewhere = { "liqo.io/tenant-namespace": "true", [cluster]: "turin" };
+      const labelled = slice({ ...own, tier: "a" }, {}, whole, accepted);
+      assert.deepEqual(judge(slice(own, {}, whole, accepted), labelled, elsewhere), { allowed: true });
+    });
+  });
 });

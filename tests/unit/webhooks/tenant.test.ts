@@ -82,7 +82,10 @@ describe("the validation of a Tenant", () => {
       tenant(),
       own,
       [{ name: "first", namespace }],
-      [403, /^a Tenant already exists in the tenant namespace$/],
+      [
+        403,
+        /^a Tenant already exists in the tenant namespace: "first" in "liqo-tenant-rome", which has room for one; change that one in place of making "rome", or delete it first$/,
+      ],
     ],
     [
       "refuses a name that is taken",
