@@ -12,15 +12,11 @@ interface Ports {
   ports?: number[];
 }
 
-/** CEL: the ports in a field, as in `[80, 443]`. */
-export const portsText = (field: string) => `'[' + self.${field}.map(p, string(p)).join(', ') + ']'`;
-
 /** Either one port or a list of them, without repetition. */
 export function withPortRules<S extends z.ZodType<Ports>>(schema: S): S {
   const exclusive = validated(schema, {
     rule: "!(has(self.port) && has(self.ports))",
     message: "port and ports exclude each other; keep one of them",
-    messageExpression: `'port is ' + string(self.port) + ', ports is ' + ${portsText("ports")} + ', and they exclude each other; keep one of them'`,
     holds: (endpoint) => endpoint.port === undefined || endpoint.ports === undefined,
   });
   const present = validated(exclusive, {
@@ -31,7 +27,6 @@ export function withPortRules<S extends z.ZodType<Ports>>(schema: S): S {
   return validated(present, {
     rule: "!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q == p))",
     message: "ports has duplicates; list each port once",
-    messageExpression: `'ports has duplicates: ' + ${portsText("ports")} + '; list each port once'`,
     holds: (endpoint) => distinct(endpoint.ports),
   });
 }

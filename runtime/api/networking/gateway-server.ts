@@ -9,7 +9,7 @@ import {
   stringMap,
 } from "../schema/fields";
 import { validated } from "../schema/rules";
-import { distinct, endpointStatus, internalEndpoint, ports, portsText, withPortRules } from "./endpoint";
+import { distinct, endpointStatus, internalEndpoint, ports, withPortRules } from "./endpoint";
 
 /** How the server is exposed. */
 const serverEndpoint = () => {
@@ -27,14 +27,12 @@ const serverEndpoint = () => {
     {
       rule: "!(has(self.nodePort) && has(self.nodePorts))",
       message: "nodePort and nodePorts exclude each other; keep one of them",
-      messageExpression: `'nodePort is ' + string(self.nodePort) + ', nodePorts is ' + ${portsText("nodePorts")} + ', and they exclude each other; keep one of them'`,
       holds: (endpoint) => endpoint.nodePort === undefined || endpoint.nodePorts === undefined,
     },
   );
   return validated(exclusive, {
     rule: "!has(self.nodePorts) || self.nodePorts.all(p, self.nodePorts.exists_one(q, q == p))",
     message: "nodePorts has duplicates; list each port once",
-    messageExpression: `'nodePorts has duplicates: ' + ${portsText("nodePorts")} + '; list each port once'`,
     holds: (endpoint) => distinct(endpoint.nodePorts),
   });
 };

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 
 import { EMBEDDED } from "./embedded";
 import type { ValidationRule } from "./structural";
@@ -6,16 +6,18 @@ import type { ValidationRule } from "./structural";
 const VALIDATIONS = "x-kubernetes-validations";
 
 /**
- * The value, a string or a number, may not change once it is set. Only the API server knows the old value, so only it can check this.
+ * The value may not change once it is set. Only the API server knows the old value, so only it can check this. Of strings the message has both
+ * values; numbers can't be put into one, because an API server takes their text for endlessly long and refuses the definition for its cost.
  *
  * @param fault what is wrong, as in `cidr is immutable`; the values follow it
  * @param wayOut what to do instead
  */
 export function immutable<S extends z.ZodType>(schema: S, fault: string, wayOut: string): S {
+  const values = `${quoted(`${fault}: it is "`)} + oldSelf + '", and the request has "' + self + ${quoted(`"; ${wayOut}`)}`;
   return withRule(schema, {
     rule: "self == oldSelf",
     message: `${fault}; ${wayOut}`,
-    messageExpression: `${quoted(`${fault}: it is "`)} + string(oldSelf) + '", and the request has "' + string(self) + ${quoted(`"; ${wayOut}`)}`,
+    ...(schema instanceof z.ZodNumber ? {} : { messageExpression: values }),
   });
 }
 
