@@ -11,9 +11,10 @@ import {
 } from "../identity";
 import { type Controller, exceptStatus, keyOf, runController, watches, writeIfChanged } from "../kube";
 import { isCopy, isSource } from "../plan/replication";
-import { type AuthenticationContext, labelledPeer } from "./authentication-context";
+import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
 import { clusterKeyPair, previousPublicKeys } from "./cluster-keys";
 import { describeLookup } from "./tenant-namespaces";
+import { awaitsItsClass, tellUnservedClass } from "./unserved-class";
 
 /** At the consumer: completes the slices that users make, so that they can be copied to the provider (control plane reference 6.5). */
 export function runResourceSliceLocal({ runtime, caches, options }: AuthenticationContext): Controller {
@@ -52,7 +53,9 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
     {
       name: "resourceslice_local",
       sources: [
-        watches(slices, { when: (event) => !isCopy(event.object) && exceptStatus(event) }),
+        watches(slices, {
+          when: (event) => !isCopy(event.object) && (exceptStatus(event) || awaitsItsClass(event.object)),
+        }),
         watches(tenantNamespaces.informer, {
           keys: ({ metadata }) =>
             own()
@@ -100,6 +103,13 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
         );
         if (change !== "none")
           runtime.events.normal(slice, EventReason.reconciled, "ResourceSlice completed");
+        return recheck(
+          tellUnservedClass(
+            slice,
+            runtime,
+            `ask the administrator of cluster "${provider ?? ""}" which classes are served there ("default" is, unless it was disabled), and set spec.class to one of them`,
+          ),
+        );
       },
     },
     runtime,

@@ -27,6 +27,7 @@ import type { IdentityProvider } from "./identity-provider/identity-provider";
 import { isReplaced } from "./key-rotation";
 import { isAccepted, type SliceAuthentication, sliceStatus } from "./slice-status";
 import { describeLookup } from "./tenant-namespaces";
+import { tellUnservedClass } from "./unserved-class";
 
 /**
  * At the provider: gives credentials and resources to the slices that consumers ask for (control plane reference 6.7, 10.2).
@@ -131,7 +132,13 @@ class SliceReconciler {
     );
     await this.write(slice, status);
     if (attempt.error !== undefined) throw attempt.error;
-    return recheck(attempt.checkAgainAfterMs);
+    const own = options.defaultClass.enabled ? 'class "default"' : "no class, by its administrator's choice";
+    const lookAgainAfterMs = tellUnservedClass(
+      { ...slice, status },
+      runtime,
+      `Liqo's own controller serves ${own}; run the controller of this one in cluster "${options.clusterId}", or ask for another class at the consumer`,
+    );
+    return recheck(earliest(attempt.checkAgainAfterMs, lookAgainAfterMs));
   }
 
   /** Draining deletes copies: one that is held by somebody's finalizer is denied meanwhile. */
@@ -245,6 +252,11 @@ class SliceReconciler {
   private now(): string {
     return timestamp(this.authentication.runtime.clock);
   }
+}
+
+function earliest(...waits: (number | undefined)[]): number | undefined {
+  const given = waits.filter((wait) => wait !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
 }
 
 /** Whether a request is for the key that its consumer had before it rotated its keys. */

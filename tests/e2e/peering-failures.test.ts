@@ -8,6 +8,7 @@ import {
   Identity,
   Namespace,
   NamespaceMap,
+  type ObjectRef,
   Quota,
   Renew,
   ResourceSlice,
@@ -114,6 +115,18 @@ describe("a peering between rome and milan", function () {
 
     it("active: resources of another class are left to whom it belongs", async () => {
       await ofClass("fast");
+      await says("fast", { Authentication: ACCEPTED.Authentication });
+      const unserved = (admin: KubeClient, ref: ObjectRef) =>
+        eventAbout(admin, { kind: "ResourceSlice", ...ref }, "ClassNotServed");
+      assert.match(
+        await unserved(milan.admin, atMilan("fast")),
+        /spec\.class: nobody has answered class "gpu": Liqo's own controller serves class "default"; run the controller/,
+      );
+      assert.match(
+        await unserved(rome.admin, atRome("fast")),
+        /class "gpu": ask the administrator of cluster "milan" .* set spec\.class to one of them/,
+      );
+      // Nothing but that: the status is for the controller of the class.
       await says("fast", { Authentication: ACCEPTED.Authentication });
       await milan.admin.patch(
         ResourceSlice,

@@ -69,6 +69,8 @@ export const EventReason = {
   keyRotationAsked: "KeyRotationAsked",
   /** On a Tenant. */
   keyReplaced: "KeyReplaced",
+  /** On a slice whose class no controller answers; ours. */
+  classNotServed: "ClassNotServed",
   virtualNodeCreated: "VirtualNodeCreated",
   virtualNodeRefused: "VirtualNodeRefused",
 
