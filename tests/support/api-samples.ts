@@ -813,7 +813,7 @@ export const CHANGES: Change[] = [
     "ForeignCluster",
     "spec.clusterID",
     "naples",
-    /spec\.clusterID: .*ClusterID field is immutable: it is "rome", and the request has "naples"; keep it/,
+    /spec\.clusterID: .*ClusterID field is immutable: it is "milan", and the request has "naples"; keep it/,
   ),
   change(
     "NamespaceOffloading",
