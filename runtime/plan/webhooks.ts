@@ -68,6 +68,7 @@ const NOT_DELETING = "!has(object.metadata.deletionTimestamp)";
 const creator = (object: string): string => labelOf(object, Label.creatorUser);
 const origin = (object: string): string => labelOf(object, Label.reflectionOrigin);
 const peerLabel = labelOf("object", Label.remoteClusterID);
+const PEER_DIFFERS = `${peerLabel} != ${labelOf("oldObject", Label.remoteClusterID)}`;
 
 /** A slice of this cluster's own, not a peer's copy. */
 const SOURCE = `${labelOf("object", Label.replicated)} != 'true'`;
@@ -201,7 +202,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
       skippable: false,
       // A source: each creation, and what people change in it; our own controllers complete it. A copy: what a peer changes.
       conditions: {
-        "source-or-edited-by-peer": `${CREATED} ? ${SOURCE} : ((has(request.userInfo.groups) && '${Name.controlPlaneOrganization}' in request.userInfo.groups && (${differs("labels")} || ${differs("annotations")})) || (${SOURCE} && ${NOT_DELETING} && ${byOthers} && (${SPEC_DIFFERS} || ${differs("labels")})))`,
+        "source-or-edited-by-peer": `${CREATED} ? ${SOURCE} : ((has(request.userInfo.groups) && '${Name.controlPlaneOrganization}' in request.userInfo.groups && (${differs("labels")} || ${differs("annotations")})) || (${SOURCE} && ${NOT_DELETING} && ${byOthers} && (${SPEC_DIFFERS} || ${PEER_DIFFERS})))`,
       },
     },
     {
@@ -216,7 +217,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
       conditions: {
         "not-deleting": NOT_DELETING,
         "not-ours": byOthers,
-        "anything-guarded-differs": `${CREATED} || ${differs("labels")} || ${["clusterID", "type", "namespace"].map(fieldDiffers).join(" || ")}`,
+        "anything-guarded-differs": `${CREATED} || ${PEER_DIFFERS} || ${["clusterID", "type", "namespace"].map(fieldDiffers).join(" || ")}`,
       },
     },
     {
@@ -230,7 +231,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
       conditions: {
         "not-deleting": NOT_DELETING,
         "not-ours": byOthers,
-        "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${differs("labels")}`,
+        "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${PEER_DIFFERS}`,
       },
     },
     {

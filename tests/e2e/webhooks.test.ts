@@ -694,6 +694,13 @@ describe("admission, over the wire", function () {
       // Its namespace becomes another cluster's: it may stay so, and be put right.
       await cluster().label("probe", { "liqo.io/tenant-namespace": "true", [key]: "turin" });
       await edit({ metadata: { labels: { note: "a" } } });
+      assert.deepEqual(cluster().calls.take(), {});
+      await edit({ metadata: { labels: { [key]: "rome" } } });
+      assert.match(
+        await refusal(edit({ metadata: { labels: { [key]: "naples" } } })),
+        /the label .* is "naples", and spec\.clusterID "rome"; make them equal/,
+      );
+      await edit({ metadata: { labels: { [key]: null } } });
       assert.match(
         await refusal(edit({ spec: { clusterID: "naples" } })),
         /is "naples", and namespace "probe"/,
