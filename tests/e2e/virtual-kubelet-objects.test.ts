@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { freePorts } from "../../provider/local-cluster/free-port";
 import {
   ConfigMap,
+  type Desired,
   Event,
   Lease,
   Node,
@@ -129,6 +130,76 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
       await until("ours takes its place", async () => {
         return (await lab.milan.get(ConfigMap, { name: "theirs", namespace: THERE }))?.data?.a === "ours";
       });
+    });
+
+    it("say on the local object that a forced node port is taken at the provider, and take it when it is free", async () => {
+      const service = (name: string, namespace: string, annotations = {}): Desired<Service> => ({
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name, namespace, annotations },
+        spec: { type: "NodePort", ports: [{ name: "http", port: 80, nodePort: 30_080 }] },
+      });
+      await lab.milan.create(Service, service("first", THERE));
+      await lab.rome.create(Service, service("forced", HERE, { "liqo.io/force-remote-node-port": "true" }));
+      await until("the event", async () =>
+        (await lab.eventsOf("forced")).some(
+          ({ reason, message }) =>
+            reason === "FailedReflection" && message?.includes("provided port is already allocated"),
+        ),
+      );
+      await lab.milan.delete(Service, { name: "first", namespace: THERE });
+      const there = await until(
+        "the Service is there",
+        () => lab.milan.get(Service, { name: "forced", namespace: THERE }),
+        { timeoutMs: 30_000 },
+      );
+      assert.equal(there.spec.ports?.[0]?.nodePort, 30_080);
+    });
+
+    it("are those that there are now, however fast they were made anew", async () => {
+      const service = (port: number): Desired<Service> => ({
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: "renewed", namespace: HERE },
+        spec: { ports: [{ name: "http", port }] },
+      });
+      for (const port of [80, 81, 82]) {
+        if (port > 80) await lab.rome.delete(Service, { name: "renewed", namespace: HERE });
+        await lab.rome.create(Service, service(port));
+      }
+      await until("the last one is there", async () => {
+        const there = await lab.milan.get(Service, { name: "renewed", namespace: THERE });
+        return there?.spec.ports?.[0]?.port === 82;
+      });
+      await lab.rome.delete(Service, { name: "renewed", namespace: HERE });
+      await gone("the Service", () => lab.milan.get(Service, { name: "renewed", namespace: THERE }));
+    });
+
+    it("are put right ever more slowly where somebody at the provider undoes it time and again", async () => {
+      const ref = { name: "contested", namespace: THERE };
+      await lab.rome.create(ConfigMap, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "contested", namespace: HERE },
+        data: { owner: "rome" },
+      });
+      const owner = async () => (await lab.milan.get(ConfigMap, ref))?.data?.["owner"];
+      let undone = 0;
+      const end = performance.now() + 4_000;
+      while (performance.now() < end) {
+        if ((await owner()) === "rome") {
+          await lab.milan.patch(ConfigMap, ref, { data: { owner: "milan" } }, { type: "merge" });
+          undone += 1;
+        }
+        await pause(5);
+      }
+      assert.ok(undone >= 2 && undone <= 8, `undone ${undone} times`);
+      await until("it is told", async () =>
+        (await lab.eventsOf("contested")).some(({ message }) => message?.includes("time and again")),
+      );
+      await until("it is right in the end", async () => (await owner()) === "rome", { timeoutMs: 30_000 });
+      await lab.rome.delete(ConfigMap, { name: "contested", namespace: HERE });
+      await gone("the map", () => lab.milan.get(ConfigMap, ref));
     });
 
     it("include the root CA under a name of its own, and Services with addresses of the provider", async () => {

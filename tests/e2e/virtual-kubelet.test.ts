@@ -119,6 +119,21 @@ describe("virtual kubelet, from rome to milan", function () {
       assert.equal(here.status?.conditions?.find(({ type }) => type === "Ready")?.status, "True");
     });
 
+    it("go on when somebody removes their Node, which is back at once", async () => {
+      const before = { node: await lab.rome.get(Node, { name: NODE }), shadow: await lab.shadow("web-0") };
+      await lab.rome.delete(Node, { name: NODE });
+      await until("there is another Node, Ready", async () => {
+        const node = await lab.rome.get(Node, { name: NODE });
+        return (
+          node !== undefined &&
+          node.metadata.uid !== before.node?.metadata.uid &&
+          node.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True"
+        );
+      });
+      assert.equal((await lab.shadow("web-0"))?.metadata.uid, before.shadow?.metadata.uid);
+      assert.equal((await lab.local("web-0"))?.status?.phase, "Running");
+    });
+
     it("take their labels along, and nothing back from the provider", async () => {
       await lab.rome.patch(
         Pod,

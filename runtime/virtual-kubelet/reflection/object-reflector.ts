@@ -16,6 +16,7 @@ import {
 import type { NodeSettings } from "../node-settings";
 import type { NamespaceListener, Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
+import { Corrections } from "./corrections";
 import { ContradictoryAnnotations } from "./policy";
 import { isReflected, reflectionLabels, without } from "./reflected-metadata";
 import type { Companions, ReflectedKind } from "./reflected-kind";
@@ -47,9 +48,11 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
   private readonly controller: Controller;
   /** Versions of both objects after a write that did not make them agree: somebody at the provider has another opinion. */
   private readonly disputed = new Map<string, string>();
+  private readonly corrections: Corrections;
 
   constructor(private readonly parts: Parts<T, R>) {
     const { reflected, context, report, settings } = parts;
+    this.corrections = new Corrections(() => context.clock.monotonic());
     this.controller = runController(
       {
         name: `${reflected.resource.toLowerCase()}-reflection`,
@@ -118,11 +121,12 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
     }
     if (local === undefined || this.isKept(local)) {
       this.disputed.delete(key);
+      this.corrections.forget(key);
       if (remote !== undefined) await this.remove(client, remote);
       return;
     }
     try {
-      await this.align(key, local, remote, caches.namespace, client);
+      return await this.align(key, local, remote, caches.namespace, client);
     } catch (error) {
       if (!isConflict(error)) report.failed(local, error);
       throw error;
@@ -149,11 +153,16 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
     remote: R | undefined,
     namespace: RemoteNamespace,
     client: KubeClient,
-  ): Promise<void> {
+  ): Promise<Outcome> {
     const { reflected, report } = this.parts;
     const desired = this.desired(local, namespace);
     if (remote === undefined) {
-      if (await this.create(local, desired, client)) report.succeeded(local);
+      const heldBack = this.heldBack(key, local, desired);
+      if (heldBack !== undefined) return heldBack;
+      const created = await this.create(local, desired, client);
+      if (created === undefined) return;
+      this.corrections.written(key, desired, created.metadata.resourceVersion);
+      report.succeeded(local);
       return;
     }
     if (reflected.mustBeReplaced(remote, desired)) return await this.remove(client, remote);
@@ -163,27 +172,37 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
       return;
     }
     if (this.disputed.get(key) === versions(local, remote)) return;
+    const heldBack = this.heldBack(key, local, desired);
+    if (heldBack !== undefined) return heldBack;
     const { name, namespace: at } = remote.metadata;
     const written = await client.patch(reflected.remoteKind, { name, namespace: at }, patch, {
       type: "merge",
     });
+    this.corrections.written(key, desired, written.metadata.resourceVersion);
     if (this.difference(written, desired) !== undefined) this.disputed.set(key, versions(local, written));
     report.succeeded(local);
   }
 
-  /** @returns whether there was nothing in the way */
-  private async create(local: T, desired: Desired<R>, client: KubeClient): Promise<boolean> {
+  /** When to write, where somebody undoes it time and again; undefined: now. */
+  private heldBack(key: string, local: T, desired: Desired<R>): Outcome {
+    const requeueAfterMs = this.corrections.delayMs(key, desired);
+    if (requeueAfterMs === 0) return;
+    this.parts.report.undone(local);
+    return { requeueAfterMs };
+  }
+
+  /** @returns undefined where something is in the way */
+  private async create(local: T, desired: Desired<R>, client: KubeClient): Promise<R | undefined> {
     const { reflected, peer, report } = this.parts;
     try {
-      await client.create(reflected.remoteKind, desired);
-      return true;
+      return await client.create(reflected.remoteKind, desired);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const { name = "", namespace } = desired.metadata;
       const existing = await client.get(reflected.remoteKind, { name, namespace });
       // Ours: the cache will show it in a moment, and bring us back.
       if (existing !== undefined && !isReflected(existing, peer.pair)) report.conflict(local);
-      return false;
+      return undefined;
     }
   }
 

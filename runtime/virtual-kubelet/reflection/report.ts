@@ -134,6 +134,14 @@ export class ReflectionReport {
     this.failed(object, "remote object already exists");
   }
 
+  /** What was written there is undone time and again. */
+  undone(object: KubeObject): void {
+    this.failed(
+      object,
+      "somebody there changes the remote object time and again; it is put right ever more slowly, so stop that, or keep the object at home",
+    );
+  }
+
   /** Addresses of an object that the other cluster has no way to. */
   unreachable(object: KubeObject, addresses: readonly string[]): void {
     this.failed(
