@@ -62,6 +62,8 @@ describe("offloading of pods, at the provider", function () {
     assert.equal(pod.metadata.ownerReferences?.[0]?.controller, true);
     await setPhase("a", "Running", [{ type: "Ready", status: "False" }]);
     await until("the phase is told", async () => (await shadowOf("a"))?.status?.phase === "Running");
+    const { metadata, status } = (await shadowOf("a")) ?? assert.fail();
+    assert.equal(status?.observedGeneration, metadata.generation);
     await setPhase("a", "Running", [{ type: "Ready", status: "True" }]);
     assert.deepEqual(await clusters().writesSince(begin), [
       ["create pods", 1],
