@@ -53,6 +53,7 @@ export class NodeOverlay {
         port,
         mtu: fabric.spec.mtu ?? DEFAULT_MTU,
         address: own.spec.interface.node.ip,
+        peer: fabric.spec.interface.gateway.ip,
         arp,
       });
     }

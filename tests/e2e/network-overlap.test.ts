@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 
-import { InternalNode } from "../../runtime/api";
+import { InternalFabric, InternalNode, IP } from "../../runtime/api";
 import { auditEvents, describeRequest } from "../support/audit-log";
 import { answers, sendBytes, startSink } from "../support/lab-traffic";
 import type { LabAgent, LabPod } from "../support/lab-agent";
@@ -49,14 +49,14 @@ const PLANS: Record<Id, NetworkClusterPlan> = {
     ],
     behindNat: false,
   },
-  // Its pods lie in the others' external network, and its external network among their pods.
+  // Its pods lie in the others' external network, and its external network and its overlay among their pods.
   turin: {
     id: "turin",
     liqoNamespace: "liqo",
     podCidr: "10.70.16.0/20",
     serviceCidr: "10.97.0.0/16",
     externalCidr: "10.168.0.0/23",
-    internalCidr: "10.80.0.0/20",
+    internalCidr: "10.160.3.0/26",
     router: "172.20.0.1/24",
     outside: "203.0.113.3/24",
     nodes: [
@@ -221,6 +221,57 @@ describe("three clusters whose networks overlap", function () {
       }
     }
     await atRest();
+  });
+
+  it("reach pods with the very addresses that a peer's overlay has", async () => {
+    const { kube } = cluster("turin");
+    const overlay = [
+      ...(await kube.list(InternalNode)).map(({ spec }) => spec.interface.node.ip),
+      ...(await kube.list(InternalFabric))
+        .filter(({ metadata }) => metadata.namespace === "liqo-tenant-rome")
+        .map(({ spec }) => spec.interface.gateway.ip),
+    ];
+    assert.equal(overlay.length, nodesOf("turin").length + 1);
+    const { host, plan } = cluster("rome").nodeOf("rome-1");
+    assert.equal(plan.podCidr, "10.160.2.0/23");
+    const node = cluster("rome").nodeOf("rome-1");
+    const { nextPod } = node;
+    for (const address of overlay) {
+      const [, , third = 0, fourth = 0] = address.split(".").map(Number);
+      node.nextPod = (third - 2) * 256 + fourth - 1;
+      const pod = await cluster("rome").pod("rome-1", `at-${address.replaceAll(".", "-")}`);
+      assert.equal(pod.address, address, host.name);
+      await startSink(pod.host, 8000);
+      for (const other of nodesOf("turin")) {
+        await reaches("turin", podOn(other), "rome", pod);
+        await reaches("rome", pod, "turin", podOn(other));
+      }
+      await cluster("rome").removePod(pod);
+    }
+    node.nextPod = nextPod;
+    await atRest();
+  });
+
+  it("reach a peer's peer through the hub between them, by an address that stands for it", async () => {
+    const receiver = podOn("milan-2");
+    const ref = { name: "at-milan", namespace: "default" };
+    await cluster("rome").kube.create(IP, {
+      apiVersion: "ipam.liqo.io/v1alpha1",
+      kind: "IP",
+      metadata: ref,
+      spec: { ip: await cluster("rome").remapped("milan", receiver.address) },
+    });
+    const address = await until("the IP has its address", async () => {
+      return (await cluster("rome").kube.get(IP, ref))?.status?.ip;
+    });
+    const target = await cluster("turin").remapped("rome", address);
+    const { host } = podOn("turin-1");
+    await until("a pod of turin reaches one of milan", () => answers(host, target, 8000));
+    const { source, bytes } = await sendBytes(host, target, 8000, 10_000);
+    // To milan it is somebody unknown at rome.
+    const [unknown = ""] = PLANS.rome.externalCidr.split("/");
+    assert.deepEqual([source, bytes], [await cluster("milan").remapped("rome", unknown), 10_000]);
+    await cluster("rome").kube.delete(IP, ref);
   });
 
   it("go on when the controllers are others", async () => {

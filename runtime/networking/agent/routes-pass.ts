@@ -1,7 +1,7 @@
 import { RouteConfiguration } from "../../api";
 import { exceptStatus, type Informer, keyOf, type ReconcileRun, type Source, watches } from "../../kube";
 import { isOverlay, type OverlayLink, overlayPlan } from "../links/overlay-links";
-import { localLookupPlan } from "../routes/local-lookup";
+import { localLookupPlan, overlayLookupPlan, tableInGateway } from "../routes/local-lookup";
 import type { ObservedRoute, ObservedRule } from "../routes/observed";
 import { leftoverRemoval, type RefusedLine, routeTablePlan } from "../routes/route-plan";
 import { routeTableId } from "../routes/table-id";
@@ -37,6 +37,12 @@ export interface RoutesOptions {
   after: Promise<void>;
 }
 
+/** What only gateways have: an address of their own that a pod of the peer may have, too, and another in the overlay. */
+interface InGateway {
+  own: string;
+  links: OverlayWish["links"];
+}
+
 interface Wanted {
   object: RouteConfiguration;
   lines: string[];
@@ -63,7 +69,8 @@ export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass
       const objects = options.routes.list().filter(isOurs);
       const own = options.ownAddressLast === true ? await ownAddress(agent, overlay) : undefined;
       if (own !== undefined) await applyLocalLookup(agent, own, run);
-      const routesWait = await applyRoutes(agent, objects, own, run);
+      const gateway = own === undefined ? undefined : { own, links: overlay.links };
+      const routesWait = await applyRoutes(agent, objects, gateway, run);
       await releaseDeleted(agent, RouteConfiguration, objects, options.finalizer);
       const delays = [linksWait, routesWait].filter((delay) => delay !== undefined);
       return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
@@ -77,7 +84,10 @@ async function applyLinks(
   { links, kept }: OverlayWish,
   run: ReconcileRun,
 ): Promise<number | undefined> {
-  const { removals, changes } = overlayPlan(links, kept, await kernel.links());
+  const neighbours = links.some(({ peer }) => peer !== undefined)
+    ? await kernel.neighbours()
+    : new Set<string>();
+  const { removals, changes } = overlayPlan(links, kept, await kernel.links(), neighbours);
   const refused = await kernel.applyBatch([...removals, ...changes]);
   if (removals.length + changes.length > 0)
     run.log.info("overlay changed", { lines: [...removals, ...changes] });
@@ -107,17 +117,19 @@ async function applyLocalLookup({ kernel }: AgentContext, own: string, run: Reco
 async function applyRoutes(
   agent: AgentContext,
   objects: readonly RouteConfiguration[],
-  own: string | undefined,
+  gateway: InGateway | undefined,
   run: ReconcileRun,
 ): Promise<number | undefined> {
   const { kernel } = agent;
   const present = objects.filter(({ metadata }) => !metadata.deletionTimestamp);
   const rules = await kernel.rules();
   const routes = await kernel.routes();
-  const wanted = wantedTables(present, own, rules, routes);
+  const wanted = wantedTables(present, gateway?.own, rules, routes);
   const ids = new Set(present.map(({ spec }) => routeTableId(spec.table.name)));
   const leftover = leftoverRemoval(ids, { rules, routes });
-  const lines = [...wanted.flatMap((want) => want.lines), ...leftover];
+  const tables = present.map(({ spec }) => spec.table);
+  const ofPeer = gateway === undefined ? [] : overlayLookupPlan(gateway.links, tables, routes);
+  const lines = [...wanted.flatMap((want) => want.lines), ...ofPeer, ...leftover];
   const refused = await kernel.applyBatch(lines);
   if (lines.length > 0) run.log.debug("routes changed", { lines });
   for (const want of wanted) judge(want, refused);
@@ -154,26 +166,13 @@ function wantedTables(
         }
         holders.set(table.name, object);
         const present = byTable.get(String(routeTableId(table.name))) ?? [];
-        const routable = withoutWayTo(own, table);
+        const routable = own === undefined ? table : tableInGateway(own, table);
         return { object, lines: routeTablePlan(routable, { rules, routes: present }) };
       } catch (error) {
         return { object, lines: [], fault: error instanceof Error ? error : new Error(String(error)) };
       }
     })
     .sort((a, b) => Number(holdsNextHops(b)) - Number(holdsNextHops(a)));
-}
-
-/** A gateway is a pod of its cluster, too, but no node is on the way to itself. */
-function withoutWayTo(
-  own: string | undefined,
-  table: RouteConfiguration["spec"]["table"],
-): RouteConfiguration["spec"]["table"] {
-  if (own === undefined) return table;
-  const rules = table.rules.map((rule) => ({
-    ...rule,
-    routes: rule.routes.filter(({ dst }) => dst !== `${own}/32`),
-  }));
-  return { ...table, rules };
 }
 
 /** Tables with the ways to next hops come before those with the ways through them. */

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-import { type ObservedLink, parseLinks } from "../links/observed";
+import { type ObservedLink, parseLinks, parseNeighbours } from "../links/observed";
 import { type ObservedRoute, type ObservedRule, parseRoutes, parseRules } from "../routes/observed";
 import { type RefusedLine, refusedLines } from "../routes/route-plan";
 import { type NftListing, parseNftListing } from "../firewall/table-state";
@@ -27,6 +27,11 @@ export class Kernel {
   /** All interfaces with their addresses. */
   async links(): Promise<ObservedLink[]> {
     return parseLinks(await outputOf("ip", ["-j", "-d", "addr", "show"]));
+  }
+
+  /** The neighbours that last, as `neighbourText` says them. */
+  async neighbours(): Promise<ReadonlySet<string>> {
+    return parseNeighbours(await outputOf("ip", ["-4", "-j", "neigh", "show", "nud", "permanent"]));
   }
 
   /** All rules that lead to routing tables. */

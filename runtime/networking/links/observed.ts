@@ -74,3 +74,23 @@ export function parseLinks(text: string): ObservedLink[] {
       ];
     });
 }
+
+const neighbourEntry = z.object({ dst: z.string(), dev: z.string(), lladdr: z.string().optional() });
+
+/** A neighbour in one line, to be compared. */
+export function neighbourText(neighbour: { dev: string; address: string; macAddress: string }): string {
+  return `${neighbour.dev} ${neighbour.address} ${neighbour.macAddress}`;
+}
+
+/**
+ * Reads `ip -4 -j neigh show nud permanent`.
+ *
+ * @throws ZodError where it is no such listing
+ */
+export function parseNeighbours(text: string): ReadonlySet<string> {
+  const trimmed = text.trim();
+  const entries = z.array(neighbourEntry).parse(trimmed === "" ? [] : JSON.parse(trimmed));
+  return new Set(
+    entries.map(({ dst, dev, lladdr }) => neighbourText({ dev, address: dst, macAddress: lladdr ?? "" })),
+  );
+}

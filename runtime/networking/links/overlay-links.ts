@@ -1,6 +1,6 @@
 import { parseAddress } from "../../ipam/address";
 import { OVERLAY_INTERFACE_PREFIX } from "../overlay";
-import type { ObservedLink } from "./observed";
+import { neighbourText, type ObservedLink } from "./observed";
 
 /** Encapsulations that carry the overlay; both have the same identifiers. */
 export const OVERLAY_KINDS = ["geneve", "vxlan"] as const;
@@ -19,6 +19,8 @@ export interface OverlayLink {
   mtu: number;
   /** Of this end in the overlay. */
   address: string;
+  /** Of the other end in the overlay, where it is known without asking: that end does not answer where a pod of its peer has the address. */
+  peer?: string;
   arp: boolean;
 }
 
@@ -33,11 +35,13 @@ export interface OverlayPlan {
  * The lines for `ip -4 -force -batch -` that make the overlay's interfaces those that are wanted.
  *
  * @param kept names of interfaces that stay as they are, because it is not known yet how they should be
+ * @param neighbours the lasting ones that interfaces have, as {@link neighbourText} says them
  */
 export function overlayPlan(
   wanted: readonly OverlayLink[],
   kept: ReadonlySet<string>,
   observed: readonly ObservedLink[],
+  neighbours: ReadonlySet<string> = new Set(),
 ): OverlayPlan {
   const present = new Map(observed.map((link) => [link.name, link]));
   const names = new Set(wanted.map(({ name }) => name));
@@ -48,7 +52,7 @@ export function overlayPlan(
   for (const link of wanted) {
     const have = present.get(link.name);
     if (have !== undefined && isSameTunnel(link, have)) {
-      changes.push(...adjustments(link, have));
+      changes.push(...adjustments(link, have, neighbours));
       continue;
     }
     if (have !== undefined) removals.push(`link del dev ${link.name}`);
@@ -91,10 +95,18 @@ function creation(link: OverlayLink): string[] {
     `link set dev ${name} addrgenmode none`,
     `addr add ${address}/32 dev ${name}`,
     `link set dev ${name} ${link.arp ? "" : "arp off "}up`,
+    ...neighbour(link),
   ];
 }
 
-function adjustments(link: OverlayLink, have: ObservedLink): string[] {
+function neighbour({ name, peer, arp }: OverlayLink, present: ReadonlySet<string> = new Set()): string[] {
+  if (peer === undefined || !arp) return [];
+  const macAddress = overlayMacAddress(peer);
+  if (present.has(neighbourText({ dev: name, address: peer, macAddress }))) return [];
+  return [`neigh replace ${peer} lladdr ${macAddress} dev ${name} nud permanent`];
+}
+
+function adjustments(link: OverlayLink, have: ObservedLink, neighbours: ReadonlySet<string>): string[] {
   const { name, mtu } = link;
   const address = `${link.address}/32`;
   return [
@@ -103,5 +115,6 @@ function adjustments(link: OverlayLink, have: ObservedLink): string[] {
     ...have.addresses.filter((other) => other !== address).map((other) => `addr del ${other} dev ${name}`),
     ...(have.addresses.includes(address) ? [] : [`addr add ${address} dev ${name}`]),
     ...(have.up ? [] : [`link set dev ${name} up`]),
+    ...neighbour(link, neighbours),
   ];
 }

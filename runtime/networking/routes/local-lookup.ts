@@ -1,4 +1,7 @@
-import type { ObservedRule } from "./observed";
+import { parseAddress } from "../../ipam/address";
+import { containsAddress, parseCidr } from "../../ipam/cidr";
+import type { ObservedRoute, ObservedRule } from "./observed";
+import type { RouteTable } from "./model";
 
 /** Number of the kernel's table of a host's own addresses. */
 const LOCAL_TABLE = "255";
@@ -31,4 +34,45 @@ export function localLookupPlan(address: string, rules: readonly ObservedRule[])
       .map(({ dst }) => `rule del priority 0 not from all to ${dst} lookup local`),
     ...usual.map(() => "rule del priority 0 from all lookup local"),
   ];
+}
+
+/**
+ * The lines by which a gateway does not take for itself what goes to a pod of its peer that has the gateway's own address in the overlay. Nobody but nodes
+ * asks for that address, and those know the hardware address that belongs to it.
+ *
+ * @param links interfaces of the overlay, each with the gateway's address
+ * @param tables what RouteConfigurations ask for
+ */
+export function overlayLookupPlan(
+  links: readonly { name: string; address: string }[],
+  tables: readonly RouteTable[],
+  routes: readonly ObservedRoute[],
+): string[] {
+  const names = new Set(links.map(({ name }) => name));
+  const ofPeer = tables
+    .flatMap(({ rules }) => rules)
+    .filter(({ iif, dst }) => iif !== undefined && names.has(iif) && dst !== undefined)
+    .map(({ dst = "" }) => parseCidr(dst));
+  return links
+    .filter(({ address }) => ofPeer.some((network) => containsAddress(network, parseAddress(address))))
+    .filter(({ name, address }) =>
+      routes.some(({ table, dst, dev }) => table === LOCAL_TABLE && dst === `${address}/32` && dev === name),
+    )
+    .map(({ name, address }) => `route del local ${address} dev ${name} table local`);
+}
+
+/**
+ * A table as a gateway has it. Its own address is behind no node. And the ways to the nodes' addresses in the overlay are for what it looks up itself, the next hops of
+ * its routes: a pod of the peer may have such an address, too.
+ *
+ * @param own address of the gateway's pod
+ */
+export function tableInGateway(own: string, table: RouteTable): RouteTable {
+  const rules = table.rules.map((rule) => {
+    const routes = rule.routes.filter(({ dst }) => dst !== `${own}/32`);
+    const holdsNextHop =
+      rule.iif === undefined && routes.some(({ dst, scope }) => scope === "link" && dst === rule.dst);
+    return { ...rule, routes, ...(holdsNextHop && { iif: "lo" }) };
+  });
+  return { ...table, rules };
 }

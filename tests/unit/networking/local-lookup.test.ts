@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 
-import { localLookupPlan } from "../../../runtime/networking/routes/local-lookup";
-import { type ObservedRule, parseRules } from "../../../runtime/networking/routes/observed";
+import {
+  localLookupPlan,
+  overlayLookupPlan,
+  tableInGateway,
+} from "../../../runtime/networking/routes/local-lookup";
+import type { RouteTable } from "../../../runtime/networking/routes/model";
+import { type ObservedRule, parseRoutes, parseRules } from "../../../runtime/networking/routes/observed";
+import { routeTablePlan } from "../../../runtime/networking/routes/route-plan";
 import { canUse, Namespace } from "./namespace";
 
 const usual: ObservedRule = { priority: 0, table: "255", foreign: false };
@@ -72,6 +78,101 @@ describe("the look-up of a gateway's own address", () => {
           "in the overlay",
         );
         assert.match(namespace.run("ip -4 route get 10.31.0.4"), /^local 10.31.0.4/, "from the gateway");
+      } finally {
+        await namespace.close();
+      }
+    });
+  }
+});
+
+describe("the look-up of addresses of the overlay in a gateway", () => {
+  const links = [
+    { name: "liqo.A", address: "10.80.0.3" },
+    { name: "liqo.B", address: "10.80.0.3" },
+  ];
+  /** The peer's pods have addresses from 10.80.0.0 on, as nodes and gateways have in the overlay. */
+  const toPeer = (dst: string): RouteTable => ({
+    name: "milan",
+    rules: links.map(({ name: iif }) => ({ iif, dst, routes: [{ dst, gw: "169.254.18.1" }] })),
+  });
+  const toNode = (name: string, dev: string, address: string, pod: string): RouteTable => ({
+    name,
+    rules: [
+      { dst: `${address}/32`, routes: [{ dst: `${address}/32`, dev, scope: "link" }] },
+      { iif: "liqo-tunnel", routes: [{ dst: `${pod}/32`, gw: address }] },
+    ],
+  });
+  const local = (dev: string) => ({
+    table: "255",
+    dst: "10.80.0.3/32",
+    dev,
+    scope: "host",
+    onlink: false,
+    metric: 0,
+    foreign: true,
+  });
+
+  it("is given up for the peer's pods only where they can have the address", () => {
+    const observed = [local("liqo.A"), local("lo")];
+    assert.deepEqual(overlayLookupPlan(links, [toPeer("10.80.0.0/20")], observed), [
+      "route del local 10.80.0.3 dev liqo.A table local",
+    ]);
+    assert.deepEqual(overlayLookupPlan(links, [toPeer("10.71.0.0/16")], observed), []);
+    assert.deepEqual(overlayLookupPlan(links, [toPeer("10.80.0.0/20")], []), []);
+  });
+
+  it("has ways to nodes for next hops alone, and none to itself", () => {
+    const { rules } = tableInGateway("10.31.0.4", toNode("rome-1", "liqo.A", "10.80.0.1", "10.31.0.4"));
+    assert.deepEqual(
+      rules.map(({ iif, dst, routes }) => [iif, dst, routes.length]),
+      [
+        ["lo", "10.80.0.1/32", 1],
+        ["liqo-tunnel", undefined, 0],
+      ],
+    );
+  });
+
+  if (canUse("ip")) {
+    it("leaves the ways to the peer's pods, and from them, that have addresses of nodes and of the gateway", async function () {
+      this.timeout(20_000);
+      const namespace = await Namespace.open();
+      try {
+        namespace.run(`
+          for name in eth0 liqo.A liqo.B liqo-tunnel; do
+            ip link add $name type veth peer name $name-end
+            ip link set dev $name up; ip link set dev $name-end up
+          done
+          ip link set lo up
+          sysctl -qw net.ipv4.ip_forward=1
+          ip address add 10.31.0.4/24 dev eth0
+          ip route add default via 10.31.0.1
+          ip address add 10.80.0.3/32 dev liqo.A
+          ip address add 10.80.0.3/32 dev liqo.B
+          ip address add 169.254.18.2/30 dev liqo-tunnel`);
+        const rules = () => parseRules(namespace.run("ip -4 -j -N rule show"));
+        const routes = () => parseRoutes(namespace.run("ip -4 -j -N route show table all"));
+        const apply = (lines: string[]) => namespace.run("ip -4 -batch -", lines.join("\n"));
+        apply(localLookupPlan("10.31.0.4", rules()));
+        const peer = toPeer("10.80.0.0/20");
+        // The second node comes later, so that its rules are asked first.
+        const tables = [
+          toNode("rome-1", "liqo.A", "10.80.0.1", "10.31.1.7"),
+          peer,
+          toNode("rome-2", "liqo.B", "10.80.0.2", "10.31.2.7"),
+        ].map((table) => tableInGateway("10.31.0.4", table));
+        for (const table of tables) apply(routeTablePlan(table, { rules: rules(), routes: [] }));
+        const plan = () => overlayLookupPlan(links, tables, routes());
+        assert.equal(plan().length, 2);
+        apply(plan());
+        assert.deepEqual(plan(), []);
+        const way = (to: string, from: string, iif: string) =>
+          namespace.run(`ip -4 route get ${to} from ${from} iif ${iif} 2>&1 || true`).split("\n")[0] ?? "";
+        for (const pod of ["10.80.0.1", "10.80.0.2", "10.80.0.3", "10.80.0.9"]) {
+          assert.match(way(pod, "10.31.1.7", "liqo.A"), /via 169.254.18.1 dev liqo-tunnel/, `to ${pod}`);
+          assert.match(way(pod, "10.31.2.7", "liqo.B"), /via 169.254.18.1 dev liqo-tunnel/, `to ${pod}`);
+          assert.match(way("10.31.1.7", pod, "liqo-tunnel"), /via 10.80.0.1 dev liqo.A/, `from ${pod}`);
+          assert.match(way("10.31.2.7", pod, "liqo-tunnel"), /via 10.80.0.2 dev liqo.B/, `from ${pod}`);
+        }
       } finally {
         await namespace.close();
       }

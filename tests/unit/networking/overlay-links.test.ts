@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { parseLinks } from "../../../runtime/networking/links/observed";
+import { parseLinks, parseNeighbours } from "../../../runtime/networking/links/observed";
 import {
   type OverlayLink,
   overlayMacAddress,
@@ -35,6 +35,19 @@ describe("the plan of the overlay's interfaces", () => {
     });
     const [first] = overlayPlan([link({ kind: "geneve", arp: false })], none, []).changes;
     assert.match(first ?? "", / type geneve id 7 remote 10\.243\.2\.5 dstport 6091$/);
+  });
+
+  it("knows the other end without asking, where its address is given", () => {
+    const { changes } = overlayPlan([link({ peer: "10.80.0.3" })], none, []);
+    assert.equal(
+      changes.at(-1),
+      "neigh replace 10.80.0.3 lladdr 02:6c:0a:50:00:03 dev liqo.bcdfghjklm nud permanent",
+    );
+    assert.ok(
+      !overlayPlan([link({ peer: "10.80.0.3", arp: false })], none, [])
+        .changes.join()
+        .includes("neigh"),
+    );
   });
 
   it("removes what is of the overlay and not wanted, and nothing else", () => {
@@ -75,10 +88,12 @@ if (canUse("ip")) {
     afterEach(() => namespace.close());
 
     const observed = () => parseLinks(namespace.run("ip -j -d addr show"));
+    const neighbours = () => parseNeighbours(namespace.run("ip -4 -j neigh show nud permanent"));
     const bring = (wanted: OverlayLink[]) => {
-      const { removals, changes } = overlayPlan(wanted, none, observed());
+      const plan = () => overlayPlan(wanted, none, observed(), neighbours());
+      const { removals, changes } = plan();
       namespace.run("ip -4 -batch -", [...removals, ...changes].join("\n"));
-      assert.deepEqual(overlayPlan(wanted, none, observed()), { removals: [], changes: [] });
+      assert.deepEqual(plan(), { removals: [], changes: [] });
       return [...removals, ...changes];
     };
 
@@ -99,6 +114,21 @@ if (canUse("ip")) {
         observed().map(({ name }) => name),
         ["lo"],
       );
+    });
+
+    it("know the other end again when somebody has taken that away", () => {
+      const lines = bring([link({ peer: "10.80.0.3" })]);
+      assert.match(
+        namespace.run("ip -4 neigh show"),
+        /^10\.80\.0\.3 dev liqo\.bcdfghjklm .*02:6c:0a:50:00:03 PERMANENT/,
+      );
+      namespace.run("ip neigh del 10.80.0.3 dev liqo.bcdfghjklm");
+      assert.deepEqual(bring([link({ peer: "10.80.0.3" })]), lines.slice(-1));
+      namespace.run("ip link set dev liqo.bcdfghjklm down");
+      assert.deepEqual(bring([link({ peer: "10.80.0.3" })]), [
+        "link set dev liqo.bcdfghjklm up",
+        ...lines.slice(-1),
+      ]);
     });
 
     it("leave a tunnel with the width and the address that it should have", () => {
