@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { readFlags, splitCommandLine } from "../../../runtime/component/command-line";
+import { readFlags, refuseUnknownFlags, splitCommandLine } from "../../../runtime/component/command-line";
 import {
   authenticationOptions,
   controllerManagerFlags,
   foreignClusterOptions,
+  networkingOptions,
 } from "../../../runtime/controller-manager/flags";
 import { systemClock } from "../../../runtime/kube";
 
@@ -24,6 +25,46 @@ describe("the flags of the controller manager", () => {
     });
     assert.equal(options.limitsEnforcement, "None");
     assert.equal(options.liqoNamespace, "liqo");
+  });
+
+  it("of the network are upstream's, each with its default (networking reference 19.2)", () => {
+    const defaults = read();
+    for (const flag of [
+      "--networking-enabled=true",
+      "--ipam-server=liqo-ipam:6000",
+      "--gateway-server-resources=networking.liqo.io/v1beta1/wggatewayservers",
+      "--gateway-client-resources=networking.liqo.io/v1beta1/wggatewayclients",
+      "--wg-gateway-server-cluster-role-name=liqo-gateway",
+      "--wg-gateway-client-cluster-role-name=liqo-gateway",
+      "--fabric-full-masquerade-enabled=false",
+      "--gateway-masquerade-bypass-enabled=false",
+      "--gateway-template-watch-enabled=true",
+      "--network-ctrl-workers=1",
+      "--ip-ctrl-workers=1",
+      "--geneve-port=6091",
+      "--fabric-route-rule-priority=0",
+      "--enable-api-server-proxy-ip-remapping=true",
+      "--api-server-ip-use-endpointslices=false",
+      "--deny-direct-connections=false",
+    ]) {
+      const line = splitCommandLine(["controller-manager", "--cluster-id=milan", flag]);
+      assert.doesNotThrow(() => refuseUnknownFlags(line, [controllerManagerFlags]), flag);
+      assert.deepEqual(readFlags(line, controllerManagerFlags), defaults, flag);
+    }
+    const options = networkingOptions(
+      read(
+        "--fabric-full-masquerade-enabled",
+        "--fabric-route-rule-priority=101",
+        "--gateway-masquerade-bypass-enabled",
+        "--geneve-port=6092",
+        "--api-server-ip-use-endpointslices",
+      ),
+    );
+    const { fullMasquerade, fabricRulePriority, gatewayMasqueradeBypass, genevePort, apiServerBy } = options;
+    assert.deepEqual(
+      [fullMasquerade, fabricRulePriority, gatewayMasqueradeBypass, genevePort, apiServerBy],
+      [true, 101, true, 6092, "endpoints"],
+    );
   });
 
   it("reach the controllers", () => {
