@@ -14,8 +14,6 @@ const REQUIRED = [
 
 /** Upstream's flags with the defaults that it documents (networking reference 19.2), but for the lease, which is shorter here on purpose. */
 const GATEWAY = [
-  "--node-name=",
-  "--pod-name=",
   "--container-name=gateway",
   "--concurrent-containers-names=wireguard,geneve",
   "--reconcile-timeout=10s",
@@ -44,8 +42,6 @@ const GATEWAY = [
   "--geneve-cleanup-interval=30m",
 ];
 const FABRIC = [
-  "--nodename=",
-  "--podname=",
   "--reconcile-timeout=10s",
   "--enable-nft-monitor=false",
   "--enable-route-monitor=true",
@@ -55,14 +51,6 @@ const FABRIC = [
 ];
 
 describe("flags of the agents (networking reference 19.2)", () => {
-  const environment = { ...process.env };
-  before(() => {
-    for (const name of ["NODE_NAME", "POD_NAME", "POD_NAMESPACE"]) delete process.env[name];
-  });
-  after(() => {
-    process.env = environment;
-  });
-
   for (const [component, schema, required, flags] of [
     ["gateway", gatewayFlags, REQUIRED, GATEWAY],
     ["fabric", fabricFlags, [], FABRIC],
