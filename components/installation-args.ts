@@ -115,6 +115,11 @@ export interface GatewayArgs {
   mssClampValue?: pulumi.Input<number>;
   /** How it is found out whether the peer answers. */
   ping?: pulumi.Input<PingArgs>;
+  /**
+   * TCP port of the Services that peers reach servers at, open while a gateway works: for load balancers that check their targets by TCP or
+   * HTTP (`/readyz`) alone. None by default.
+   */
+  healthPort?: pulumi.Input<number>;
   /** Annotations of the Services that peers reach servers at. */
   serviceAnnotations?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   resources?: pulumi.Input<ResourceRequirementsArgs>;

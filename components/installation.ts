@@ -3,6 +3,7 @@ import * as random from "@pulumi/random";
 
 import { Definitions } from "../provider/definitions/resource";
 import { NetworkingGuard } from "../provider/networking-guard/resource";
+import { Preflight } from "../provider/preflight/resource";
 import { RemovalGuard } from "../provider/removal-guard/resource";
 import type { Deployment } from "../runtime/api/kubernetes";
 import { metricAgentManifests, proxyManifests } from "../runtime/plan/auxiliary";
@@ -83,18 +84,24 @@ export class Installation extends pulumi.ComponentResource {
     const whole = (manifest: Manifest, dependsOn: pulumi.Resource[]) =>
       child(`${manifest.kind.toLowerCase()}-${manifest.metadata.name}`, withoutAwait(manifest), dependsOn);
 
+    // Before anything: no object may be put into another cluster than the one that has the rest.
+    const preflight = new Preflight(
+      `${name}-preflight`,
+      { kubeconfig, podCidrs: given.networking?.podCidrs ?? [] },
+      { parent: this },
+    );
     const definitions = new Definitions(
       `${name}-definitions`,
       { kubeconfig, digest: definitionsDigest() },
-      { parent: this },
+      { parent: this, dependsOn: preflight },
     );
-    const home = structure.createNamespace ? [whole(liqoNamespace(structure.namespace), [])] : [];
+    const home = structure.createNamespace ? [whole(liqoNamespace(structure.namespace), [preflight])] : [];
     const modules = { networking: given.networking !== undefined };
     // Before anything that takes the networking's controllers away.
     const networkingGuard = new NetworkingGuard(
       `${name}-networking-guard`,
       { kubeconfig, networking: modules.networking },
-      { parent: this },
+      { parent: this, dependsOn: preflight },
     );
     const ready = [...home, networkingGuard];
     const base = [

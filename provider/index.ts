@@ -9,6 +9,7 @@ import { localCluster } from "./local-cluster/functions";
 import { networkConnection } from "./network-connection/functions";
 import { networkingGuard } from "./networking-guard/functions";
 import { nonceRead } from "./nonce-read/functions";
+import { preflight } from "./preflight/functions";
 import { engineContext } from "./provider-context";
 import { proxyRead } from "./proxy-read/functions";
 import { removalGuard } from "./removal-guard/functions";
@@ -28,6 +29,7 @@ export { LocalCluster, type LocalClusterArgs } from "./local-cluster/resource";
 export { NetworkConnection, type NetworkConnectionArgs } from "./network-connection/resource";
 export { NetworkingGuard, type NetworkingGuardArgs } from "./networking-guard/resource";
 export { NonceRead, type NonceReadArgs } from "./nonce-read/resource";
+export { Preflight, type PreflightArgs } from "./preflight/resource";
 export { ProxyRead, type ProxyReadArgs } from "./proxy-read/resource";
 export { RemovalGuard, type RemovalGuardArgs } from "./removal-guard/resource";
 export { TenantCredentials, type TenantCredentialsArgs } from "./tenant-credentials/resource";
@@ -49,6 +51,7 @@ export const resources = {
   gatewayRead,
   networkConnection,
   networkingGuard,
+  preflight,
   proxyRead,
 } as const satisfies Record<string, ResourceFunctions>;
 

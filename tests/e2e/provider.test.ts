@@ -9,9 +9,19 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { OutputMap, Stack } from "@pulumi/pulumi/automation";
 import { stringify } from "yaml";
 
-import { Ed25519KeyPair, WaitFor, WireGuardKeyPair } from "../../provider";
+import { Ed25519KeyPair, Preflight, WaitFor, WireGuardKeyPair } from "../../provider";
 import { discoverKind } from "../../provider/waiting/kind-discovery";
-import { ConfigMap, CustomResourceDefinition, type KubeObject, Namespace, Secret } from "../../runtime/api";
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  DaemonSet,
+  type KubeObject,
+  Namespace,
+  Node,
+  Pod,
+  Secret,
+  ServiceAccount,
+} from "../../runtime/api";
 import { parseKubeconfig, publicKeyOf, wireGuardPublicKey } from "../../runtime/identity";
 import { KubeClient } from "../../runtime/kube";
 import { pulumiProject, type PulumiProject } from "../support/pulumi-project";
@@ -261,6 +271,46 @@ describe("resources of the provider, on the real engine", function () {
     });
   });
 
+  describe("Preflight", () => {
+    const controlPlane = withControlPlanes({ blue: {}, green: {} });
+    const looking = (cluster: "blue" | "green", podCidrs: string[] = []) => {
+      const { kubeconfig } = controlPlane(cluster);
+      return project.stack("preflight", () => {
+        const { cluster: uid } = new Preflight("look", { kubeconfig, podCidrs });
+        return Promise.resolve({ uid });
+      });
+    };
+
+    it("goes on with the same cluster, and refuses another one that the kubeconfig leads to", async () => {
+      const { uid } = (await (await looking("blue")).up()).outputs;
+      assert.match(text(uid), /^[0-9a-f-]{36}$/);
+      await settled(await looking("blue"));
+      await assert.rejects((await looking("green")).up(), (error: Error) => {
+        assert.match(error.message, /the kubeconfig leads to another cluster than before/);
+        assert.ok(error.message.includes(text(uid)), "the cluster that it was is named");
+        return true;
+      });
+      assert.deepEqual((await (await looking("blue")).up()).outputs["uid"], uid);
+    });
+
+    it("tells what in the cluster's networks will be in the way, and fails for none of it", async () => {
+      const client = KubeClient.fromKubeconfig(controlPlane("blue").kubeconfig);
+      try {
+        await client.create(DaemonSet, calicoNode);
+        await client.create(Node, { apiVersion: "v1", kind: "Node", metadata: { name: "node-1" }, spec: {} });
+        await runningPod(client, "away", "10.200.0.5");
+        const { stdout } = await (await looking("blue", ["10.42.0.0/16"])).up();
+        assert.match(
+          stdout,
+          /outside of networking\.podCidrs \(10\.42\.0\.0\/16\).*default\/away \(10\.200\.0\.5\)/,
+        );
+        assert.match(stdout, /Calico \(DaemonSet kube-system\/calico-node\).*skip-interface=liqo\.\*/);
+      } finally {
+        client.close();
+      }
+    });
+  });
+
   describe("a cluster that is not to be asked", () => {
     it("is not dialled by a preview, whether the kubeconfig is known or not", async () => {
       let dialled = 0;
@@ -303,6 +353,43 @@ describe("resources of the provider, on the real engine", function () {
     });
   });
 });
+
+/** As Calico's manifests have it. */
+const calicoNode: DaemonSet = {
+  apiVersion: "apps/v1",
+  kind: "DaemonSet",
+  metadata: { name: "calico-node", namespace: "kube-system", labels: { "k8s-app": "calico-node" } },
+  spec: {
+    selector: { matchLabels: { "k8s-app": "calico-node" } },
+    template: {
+      metadata: { labels: { "k8s-app": "calico-node" } },
+      spec: { containers: [{ name: "calico-node", image: "calico:1" }] },
+    },
+  },
+};
+
+/** A pod that a node says to run, with an address. */
+async function runningPod(client: KubeClient, name: string, podIP: string): Promise<void> {
+  const ref = { name, namespace: "default" };
+  // Nobody makes accounts here.
+  await client.create(ServiceAccount, {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: "default", namespace: "default" },
+  });
+  await client.create(Pod, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: ref,
+    spec: {
+      nodeName: "node-1",
+      automountServiceAccountToken: false,
+      containers: [{ name: "main", image: "shop:1" }],
+    },
+  });
+  const status = { phase: "Running", podIP, podIPs: [{ ip: podIP }] };
+  await client.patch(Pod, ref, { status }, { type: "merge", subresource: "status" });
+}
 
 /** Defines a kind and makes one object of it that becomes Ready: first for an older generation, then for the present one. */
 async function readyProbe(client: KubeClient, ref: { name: string; namespace: string }): Promise<void> {

@@ -15,7 +15,7 @@ const Port = { health: 8081, metrics: 8082 } as const;
 
 /** What GatewayServers are made from unless they name another template (networking reference 9.2). */
 export function serverTemplate(namespace: string, settings: Settings): ManifestOf<WgGatewayServerTemplate> {
-  const { serviceAnnotations } = settings.networking.gateway;
+  const { serviceAnnotations, healthPort } = settings.networking.gateway;
   return {
     apiVersion: API_VERSION,
     kind: "WgGatewayServerTemplate",
@@ -40,6 +40,10 @@ export function serverTemplate(namespace: string, settings: Settings): ManifestO
                   protocol: "UDP",
                   "?nodePort": "{{ .Spec.Endpoint.NodePort }}",
                 },
+                // After the tunnel's: peers are told the first.
+                ...(healthPort === undefined
+                  ? []
+                  : [{ name: "health", port: healthPort, targetPort: Port.health, protocol: "TCP" }]),
               ],
             },
           },

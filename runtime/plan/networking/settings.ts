@@ -114,6 +114,8 @@ const fields = z.strictObject({
           updateStatusIntervalSeconds: seconds(10),
         })
         .prefault({}),
+      /** TCP port of the Services that peers reach servers at, for load balancers that cannot tell by UDP whether somebody is there. */
+      healthPort: z.number().int().min(1, "is no port").max(65_535, "is no port").optional(),
       /** Annotations of the Services that peers reach servers at. */
       serviceAnnotations: z.record(z.string().min(1), z.string()).default({}),
       resources,

@@ -172,6 +172,25 @@ describe("the networking of an installation", () => {
     assert.equal(secret?.secret?.secretName, "gw-to-rome");
   });
 
+  it("opens a TCP port beside the tunnel's, after it, for load balancers that check by TCP alone", () => {
+    const template = WgGatewayServerTemplate.parse(
+      named(planned({ gateway: { healthPort: 8090 } }), "WgGatewayServerTemplate", "wireguard-server"),
+    );
+    const server = GatewayServer.parse({
+      apiVersion: "networking.liqo.io/v1beta1",
+      kind: "GatewayServer",
+      metadata: { name: "to-rome", namespace: "guests", uid: "u-1", labels },
+      spec: { mtu: 1300, endpoint: { port: 51900, serviceType: "LoadBalancer" } },
+    });
+    const { spec } = WgGatewayServer.parse(renderGateway(server, template));
+    assert.deepEqual(spec.service.spec?.ports, [
+      { name: "tunnel", port: 51900, targetPort: 51900, protocol: "UDP" },
+      { name: "health", port: 8090, targetPort: 8081, protocol: "TCP" },
+    ]);
+    const probe = container(spec.deployment)?.readinessProbe?.httpGet;
+    assert.equal(probe?.port, 8081, "what is checked is what the kubelet checks");
+  });
+
   it("makes a client of a GatewayClient, with all addresses of the server; of several pods none is active before it leads", () => {
     const template = WgGatewayClientTemplate.parse(
       named(planned({ gateway: { replicas: 2 } }), "WgGatewayClientTemplate", "wireguard-client"),

@@ -1,0 +1,97 @@
+import { z } from "zod";
+
+import { Namespace } from "../../runtime/api";
+import type { KubeClient } from "../../runtime/kube";
+import { clusterInputs, inCluster } from "../cluster-inputs";
+import type { ProviderContext } from "../resource-definition";
+import { resourceFunctions } from "../resource-functions";
+import { waitForObject } from "../waiting/object-wait";
+import { clusterFacts } from "./cluster-facts";
+import { networkHints } from "../../runtime/plan/networking/network-hints";
+
+const inputs = z.object({
+  ...clusterInputs,
+  podCidrs: z
+    .array(z.string())
+    .default([])
+    .describe("The pod networks that the installation is given; none where it has no networking."),
+});
+type Inputs = z.output<typeof inputs>;
+
+/** Every cluster has it, from its beginning to its end. */
+const OLDEST = "kube-system";
+
+/**
+ * A look at a cluster before anything is put there. Objects know their cluster by the ID that the user gives; a kubeconfig that leads to another
+ * cluster under the same ID would leave all of them behind, unseen.
+ */
+export const preflight = resourceFunctions({
+  type: "Preflight",
+  summary:
+    "Looks at a cluster before an installation is put there or changed: refuses a kubeconfig that leads to another cluster than before, and tells what in its networks and its CNI will be in the way.",
+  inputs,
+  computed: z.object({
+    cluster: z.string().describe(`Tells clusters apart: UID of the namespace ${OLDEST}.`),
+  }),
+  secrets: [],
+  secretInputs: ["kubeconfig"],
+  replaceOn: [],
+
+  async create(news, context) {
+    return { id: "cluster", computed: { cluster: await look(news, context) } };
+  },
+  read: (_id, state, context) =>
+    inCluster(state, context, async (client) => {
+      const cluster = await identityOf(client, context);
+      // Another one at the address of the first: what was there is gone, and so is this.
+      return state.cluster === undefined || state.cluster === cluster ? { cluster } : undefined;
+    }),
+  update: async (_id, olds, news, context) => ({ cluster: await look(news, context, olds.cluster) }),
+});
+
+/** @param expected the cluster that it has to be, if that is known */
+function look(news: Inputs, context: ProviderContext, expected?: string): Promise<string> {
+  return inCluster(news, context, async (client) => {
+    const cluster = await identityOf(client, context);
+    if (expected !== undefined && cluster !== expected) {
+      throw new Error(
+        `the kubeconfig leads to another cluster than before, at ${client.server}: its namespace ${OLDEST} has UID ${cluster}, and the installation is where it has ${expected}. Give the kubeconfig, or the context, of that cluster; for another cluster make an Installation of another name with a cluster ID of its own. If the first one was made anew, run "pulumi refresh" with its old kubeconfig, or "pulumi state delete" for what was in it`,
+      );
+    }
+    await tellHints(client, news, context);
+    return cluster;
+  });
+}
+
+/** An API server that was just started makes the namespace in its first moments. */
+const FIRST_MOMENTS_S = 30;
+
+function identityOf(client: KubeClient, context: ProviderContext): Promise<string> {
+  return waitForObject(
+    {
+      client,
+      kind: Namespace,
+      kindName: "Namespace",
+      ref: { name: OLDEST },
+      timeoutSeconds: FIRST_MOMENTS_S,
+      what: "the cluster's first namespace",
+      nextStep: "see that its API server is ready",
+      judge: (namespace) =>
+        namespace?.metadata.uid === undefined
+          ? { is: "open", seen: "does not exist" }
+          : { is: "met", value: namespace.metadata.uid },
+    },
+    context,
+  );
+}
+
+/** Hints are worth no failure. */
+async function tellHints(client: KubeClient, { podCidrs }: Inputs, context: ProviderContext): Promise<void> {
+  try {
+    const facts = await clusterFacts(client, context.signal);
+    for (const line of networkHints(facts, podCidrs)) context.progress(`${client.server}: ${line}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.progress(`${client.server}: its networks could not be looked at: ${reason}`);
+  }
+}

@@ -1,0 +1,21 @@
+import type * as pulumi from "@pulumi/pulumi";
+
+import { withSecretKubeconfig, type ClusterArgs } from "../cluster-args";
+import { LiqoResource } from "../liqo-resource";
+
+export interface PreflightArgs extends ClusterArgs {
+  /** The pod networks that the installation is given; none where it has no networking. */
+  podCidrs?: pulumi.Input<pulumi.Input<string>[]>;
+}
+
+/**
+ * Looks at a cluster before an installation is put there or changed: all of the installation must depend on it.
+ */
+export class Preflight extends LiqoResource {
+  /** Tells clusters apart. */
+  declare readonly cluster: pulumi.Output<string>;
+
+  constructor(name: string, args: PreflightArgs, options?: pulumi.CustomResourceOptions) {
+    super("preflight", name, { cluster: undefined, ...withSecretKubeconfig(args) }, options);
+  }
+}
