@@ -17,7 +17,7 @@ import {
 import type { Desired, Kind, KubeObject, ObjectRef } from "../../runtime/api";
 import { controlPlaneSubject, createCertificateRequest, parseCertificate } from "../../runtime/identity";
 import { createCertificateAuthority } from "../../runtime/identity/serving-certificate";
-import { isForbidden, KubeClient } from "../../runtime/kube";
+import { isForbidden, KubeClient, semanticallyEqual } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { auditEvents } from "../support/audit-log";
 import { eventAbout } from "../support/events";
@@ -106,6 +106,14 @@ describe("a Tenant of rome at milan", function () {
       })
     ).reduce((sum, { count = 1 }) => sum + count, 0);
 
+  /** Absent and empty are the same. */
+  async function becomes(expected: unknown, look: () => Promise<unknown>): Promise<void> {
+    let found: unknown;
+    await until("the value", async () => semanticallyEqual((found = await look()), expected)).catch(() =>
+      assert.deepEqual(found, expected),
+    );
+  }
+
   /** What a consumer has of an active or a cordoned Tenant. */
   async function everythingGranted(): Promise<void> {
     await there(RoleBinding, controlPlaneBinding);
@@ -169,6 +177,37 @@ describe("a Tenant of rome at milan", function () {
       ),
     );
     await there(Pod, web);
+  });
+
+  it("Active: its slices' status is put back, and their quotas with it; another class's grant is not ours", async () => {
+    const slice = (name: string) => there(ResourceSlice, atMilan(name));
+    const writeStatus = (name: string, status: object) =>
+      milan.admin.patch(ResourceSlice, atMilan(name), { status }, { type: "merge", subresource: "status" });
+    const said = (status: ResourceSlice["status"]) => ({
+      ...status,
+      conditions: status?.conditions
+        ?.map(({ lastTransitionTime: _when, ...rest }) => rest)
+        .sort((left, right) => left.type.localeCompare(right.type)),
+    });
+    const [before, quota] = [said((await slice("pool")).status), (await there(Quota, quotaOfPool)).spec];
+    await writeStatus("pool", {
+      resources: { cpu: "64", "nvidia.com/gpu": "8" },
+      nodeLabels: { "example.org/by": "hand" },
+      storageClasses: null,
+      authParams: { apiServer: "https://elsewhere.example.org" },
+      conditions: [],
+      observedGeneration: 77,
+    });
+    await becomes(before, async () => said((await slice("pool")).status));
+    await becomes(quota, async () => (await there(Quota, quotaOfPool)).spec);
+    const grant = { resources: { "nvidia.com/gpu": "2" } };
+    await writeStatus("fast", grant);
+    await becomes(
+      grant.resources,
+      async () => (await rome.admin.get(ResourceSlice, atRome("fast")))?.status?.resources,
+    );
+    assert.deepEqual((await slice("fast")).status?.resources, grant.resources);
+    await writeStatus("fast", { resources: null });
   });
 
   it("Cordoned: keeps its roles, its map and what runs; each copy is marked, each quota closed", async () => {
