@@ -87,7 +87,13 @@ export class Installation extends pulumi.ComponentResource {
     // Before anything: no object may be put into another cluster than the one that has the rest.
     const preflight = new Preflight(
       `${name}-preflight`,
-      { kubeconfig, podCidrs: given.networking?.podCidrs ?? [] },
+      {
+        kubeconfig,
+        podCidrs: given.networking?.podCidrs ?? [],
+        apiServerGiven: data.apply(
+          ({ apiServer, aws }) => apiServer.address !== undefined || aws !== undefined,
+        ),
+      },
       { parent: this },
     );
     const definitions = new Definitions(

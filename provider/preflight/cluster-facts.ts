@@ -1,4 +1,12 @@
-import { ConfigMap, DaemonSet, Label, LabelValue, Node, Pod } from "../../runtime/api";
+import {
+  ConfigMap,
+  controlPlaneNodeLabels,
+  DaemonSet,
+  Label,
+  LabelValue,
+  Node,
+  Pod,
+} from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
 import { lookMs } from "../cluster-inputs";
 import type { AddressedPod, ClusterFacts, CniAgent } from "../../runtime/plan/networking/network-hints";
@@ -12,11 +20,25 @@ const AGENTS = new Map<string, CniAgent["kind"]>([
   ["cilium", "cilium"],
 ]);
 
-/** Looks at what a cluster's networks are like. */
-export async function clusterFacts(client: KubeClient, signal: AbortSignal): Promise<ClusterFacts> {
+/** Looks at what a cluster's networks are like, and whether its nodes tell where the API server is. */
+export async function clusterFacts(
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<ClusterFacts & { hasControlPlaneNode: boolean }> {
   const limits = { signal, deadlineMs: lookMs };
-  const [pods, agents] = await Promise.all([addressedPods(client, limits), cniAgents(client, limits)]);
-  return { pods, agents };
+  const [pods, agents, hasControlPlaneNode] = await Promise.all([
+    addressedPods(client, limits),
+    cniAgents(client, limits),
+    controlPlaneNodeIn(client, limits),
+  ]);
+  return { pods, agents, hasControlPlaneNode };
+}
+
+async function controlPlaneNodeIn(client: KubeClient, limits: Limits): Promise<boolean> {
+  const nodes = await Promise.all(
+    controlPlaneNodeLabels.map((labelSelector) => client.list(Node, { labelSelector }, limits)),
+  );
+  return nodes.flat().length > 0;
 }
 
 interface Limits {

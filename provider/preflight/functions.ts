@@ -15,6 +15,10 @@ const inputs = z.object({
     .array(z.string())
     .default([])
     .describe("The pod networks that the installation is given; none where it has no networking."),
+  apiServerGiven: z
+    .boolean()
+    .default(false)
+    .describe("Whether the installation is given the address of the API server for its peers."),
 });
 type Inputs = z.output<typeof inputs>;
 
@@ -28,7 +32,7 @@ const OLDEST = "kube-system";
 export const preflight = resourceFunctions({
   type: "Preflight",
   summary:
-    "Looks at a cluster before an installation is put there or changed: refuses a kubeconfig that leads to another cluster than before, and tells what in its networks and its CNI will be in the way.",
+    "Looks at a cluster before an installation is put there or changed: refuses a kubeconfig that leads to another cluster than before, and tells what of its networks, its CNI and its nodes will be in the way.",
   inputs,
   computed: z.object({
     cluster: z.string().describe(`Tells clusters apart: UID of the namespace ${OLDEST}.`),
@@ -85,13 +89,22 @@ function identityOf(client: KubeClient, context: ProviderContext): Promise<strin
   );
 }
 
+const NO_ADDRESS =
+  "no node has the label of a control-plane node, as on managed clusters, so that no peer can be told where the API server is; give the Installation apiServer: { address: … } before others offload to this cluster";
+
 /** Hints are worth no failure. */
-async function tellHints(client: KubeClient, { podCidrs }: Inputs, context: ProviderContext): Promise<void> {
+async function tellHints(
+  client: KubeClient,
+  { podCidrs, apiServerGiven }: Inputs,
+  context: ProviderContext,
+): Promise<void> {
   try {
     const facts = await clusterFacts(client, context.signal);
-    for (const line of networkHints(facts, podCidrs)) context.progress(`${client.server}: ${line}`);
+    const hints = networkHints(facts, podCidrs);
+    if (!apiServerGiven && !facts.hasControlPlaneNode) hints.push(NO_ADDRESS);
+    for (const line of hints) context.progress(`${client.server}: ${line}`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    context.progress(`${client.server}: its networks could not be looked at: ${reason}`);
+    context.progress(`${client.server}: it could not be looked at: ${reason}`);
   }
 }

@@ -6,6 +6,8 @@ import { LiqoResource } from "../liqo-resource";
 export interface PreflightArgs extends ClusterArgs {
   /** The pod networks that the installation is given; none where it has no networking. */
   podCidrs?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Whether the installation is given the address of the API server for its peers; false by default. */
+  apiServerGiven?: pulumi.Input<boolean>;
 }
 
 /**

@@ -304,6 +304,7 @@ describe("resources of the provider, on the real engine", function () {
           stdout,
           /outside of networking\.podCidrs \(10\.42\.0\.0\/16\).*default\/away \(10\.200\.0\.5\)/,
         );
+        assert.match(stdout, /no node has the label of a control-plane node.*apiServer: \{ address/);
         assert.match(stdout, /Calico \(DaemonSet kube-system\/calico-node\).*skip-interface=liqo\.\*/);
       } finally {
         client.close();

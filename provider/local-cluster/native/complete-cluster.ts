@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
+import { controlPlaneNodeLabels } from "../../../runtime/api";
 import { waitForApiServer, type ProbeTarget } from "../api-server-probe";
 import { formatRange } from "../ipv4-range";
 import { applyAddons } from "./addons";
@@ -70,7 +71,7 @@ async function readAdministrator(cluster: ClusterLayout, url: string): Promise<P
 const nodeList = z.object({
   items: z.array(
     z.object({
-      metadata: z.object({ name: z.string() }),
+      metadata: z.object({ name: z.string(), labels: z.record(z.string(), z.string()).optional() }),
       spec: z.object({ podCIDR: z.string().optional() }).optional(),
       status: z
         .object({
@@ -108,7 +109,10 @@ async function untilNodesReady(
         ready !== undefined && Date.parse(ready.lastHeartbeatTime) + 999 >= (context.startedAt ?? 0);
       if (!current) missing.push(`${node.name} (not registered)`);
       else if (ready.status !== "True") missing.push(`${node.name} (${ready.message ?? "not Ready"})`);
-      if (found !== undefined && found.spec?.podCIDR === undefined) await publishPodRange(api, node);
+      if (found === undefined) continue;
+      const labels: Record<string, string> = node === nodes[0] ? { [controlPlaneNodeLabels[0]]: "" } : {};
+      const labelled = Object.keys(labels).every((label) => found.metadata.labels?.[label] !== undefined);
+      if (found.spec?.podCIDR === undefined || !labelled) await publishNode(api, node, labels);
     }
     if (missing.length === 0) return;
     waitingFor = missing.join(", ");
@@ -116,13 +120,20 @@ async function untilNodesReady(
   throw new Error(`not Ready after ${readyTimeoutMs / 1000} s: ${waitingFor}`);
 }
 
-/** The node object names its pod range, as in clusters whose controller manager gives the ranges out. */
-async function publishPodRange(api: ApiConnection, node: NodePlan): Promise<void> {
+/**
+ * The node object names its pod range, as in clusters whose controller manager gives the ranges out, and the first one's that it runs the control
+ * plane, which a kubelet may not say of its own node.
+ */
+async function publishNode(
+  api: ApiConnection,
+  node: NodePlan,
+  labels: Record<string, string>,
+): Promise<void> {
   const podCIDR = formatRange(node.podRange);
   await api.apply(`/api/v1/nodes/${node.name}`, {
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name: node.name },
+    metadata: { name: node.name, labels },
     spec: { podCIDR, podCIDRs: [podCIDR] },
   });
 }

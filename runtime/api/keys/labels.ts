@@ -127,6 +127,13 @@ export const Label = {
 } as const;
 
 /** Keys that Kubernetes and its tools define and that the API relies on. */
+/** Labels of control-plane nodes, of which the first with any node counts. */
+export const controlPlaneNodeLabels = [
+  "node-role.kubernetes.io/control-plane",
+  "node-role.kubernetes.io/master",
+  "node-role.kubernetes.io/controlplane",
+] as const;
+
 export const WellKnownLabel = {
   appName: "app.kubernetes.io/name",
   appInstance: "app.kubernetes.io/instance",

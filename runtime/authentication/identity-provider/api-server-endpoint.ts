@@ -1,4 +1,4 @@
-import type { Node } from "../../api";
+import { controlPlaneNodeLabels, type Node } from "../../api";
 
 /** How consumers are told to reach this cluster's API server. */
 export interface EndpointOptions {
@@ -9,13 +9,6 @@ export interface EndpointOptions {
   /** `--trusted-ca`: a public authority signed the certificate, so that no CA is handed out. */
   trustedCa: boolean;
 }
-
-/** Labels of control-plane nodes, of which the first with any node counts. */
-export const controlPlaneNodeLabels = [
-  "node-role.kubernetes.io/control-plane",
-  "node-role.kubernetes.io/master",
-  "node-role.kubernetes.io/controlplane",
-] as const;
 
 const addressTypes = ["ExternalDNS", "ExternalIP", "InternalDNS", "InternalIP", "Hostname"];
 
@@ -39,7 +32,7 @@ export function apiServerUrl(addressOverride: string, nodes: readonly Node[]): s
     }
   }
   throw new Error(
-    "no control-plane node with an address is visible, as on managed clusters; set --api-server-address-override to the API server's URL",
+    "no control-plane node with an address is visible, as on managed clusters; give the Installation apiServer: { address: … }, or set --api-server-address-override, to the API server's URL",
   );
 }
 

@@ -1,6 +1,6 @@
-import { Node } from "../../api";
+import { controlPlaneNodeLabels, Node } from "../../api";
 import { type Informer, type RuntimeContext, type Source, watches } from "../../kube";
-import { apiServerUrl, caBundle, controlPlaneNodeLabels, type EndpointOptions } from "./api-server-endpoint";
+import { apiServerUrl, caBundle, type EndpointOptions } from "./api-server-endpoint";
 
 /** Keeps of a control-plane node what its address is read from. */
 const addressesOnly = ({ apiVersion, kind, metadata, status }: Node): Node => ({

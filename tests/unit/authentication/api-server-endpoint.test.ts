@@ -46,7 +46,7 @@ describe("the URL of the API server for consumers", () => {
   it("names the way out where no control-plane node is visible", () => {
     assert.throws(
       () => apiServerUrl("", [node("w", undefined, { InternalIP: "10.0.0.7" })]),
-      /set --api-server-address-override/,
+      /give the Installation apiServer: \{ address: … \}, or set --api-server-address-override/,
     );
   });
 });
