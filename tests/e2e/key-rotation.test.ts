@@ -208,6 +208,15 @@ describe("rotation of the keys of a consumer", function () {
     const before = (await clusterKey()) ?? "";
     await annotate();
     await until("asked", async () => (await milan.admin.get(Renew, renewAtMilan))?.spec.csr);
+    // The replaced key stands in the Secret alone, and somebody deletes that.
+    const ref = { name: "kubeconfig-controlplane-milan", namespace: "to-milan" };
+    const { metadata, data } = (await rome.admin.get(Secret, ref)) ?? assert.fail();
+    await rome.admin.delete(Secret, ref);
+    const again = await until("the Secret is made again", async () => {
+      const found = await rome.admin.get(Secret, ref);
+      return found !== undefined && found.metadata.uid !== metadata.uid && found;
+    });
+    assert.deepEqual(again.data, data);
     await rome.stop();
     await Promise.all([rome.start(["--foreign-cluster-ping-interval=500ms"]), milan.start()]);
     await settled(before);
