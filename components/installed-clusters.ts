@@ -16,6 +16,17 @@ export function rememberInstallation(clusterId: pulumi.Output<string>, cluster: 
 }
 
 /** The installation that a cluster ID was taken from; undefined for an ID from elsewhere, of which a preview knows no more. */
-export function installationOf(clusterId: pulumi.Input<string>): InstalledCluster | undefined {
+function installationOf(clusterId: pulumi.Input<string>): InstalledCluster | undefined {
   return typeof clusterId === "object" ? installed.get(clusterId) : undefined;
 }
+
+/** Both sides of a peering, with what is known of their installations. */
+export function installedSides({ consumer, provider }: Record<Role, { clusterId: pulumi.Input<string> }>) {
+  const side = (role: Role, { clusterId }: { clusterId: pulumi.Input<string> }) => ({
+    role,
+    ...installationOf(clusterId),
+  });
+  return [side("consumer", consumer), side("provider", provider)];
+}
+
+type Role = "consumer" | "provider";

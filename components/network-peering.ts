@@ -15,9 +15,11 @@ import {
   networkStructureSchema,
   publicKey,
 } from "../runtime/plan/networking/peering";
+import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
 import { networkPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
+import { installedSides } from "./installed-clusters";
 import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { after, timeouts, withWait } from "./waiting";
@@ -92,6 +94,12 @@ export class NetworkPeering extends pulumi.ComponentResource {
     );
     const { createTenantNamespaces = true, timeoutSeconds = 120 } = args;
     const subject = `NetworkPeering "${name}"`;
+    checkedArguments(peeringNeedsSchema, subject, {
+      networking: true,
+      networkingOptional: false,
+      inBand: false,
+      sides: installedSides(args),
+    });
     const { server } = checkedArguments(networkStructureSchema, subject, { server: args.server });
     const link = pulumi
       .output(args.link ?? {})

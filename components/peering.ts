@@ -6,7 +6,7 @@ import { peeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { AuthenticationPeering } from "./authentication-peering";
 import { connected, inState } from "./cluster";
-import { installationOf } from "./installed-clusters";
+import { installedSides } from "./installed-clusters";
 import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
 import { type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { ResourceSlice } from "./resource-slice";
@@ -114,17 +114,17 @@ export class Peering extends pulumi.ComponentResource {
 
 /** Holds a peering to what its installations have, as far as they are of this program. */
 function checkInstallations(subject: string, args: PeeringArgs): void {
-  const { consumer, provider, networking, inBand = false, bidirectional = false } = args;
-  const parts = [
-    ["consumer", consumer],
-    ["provider", provider],
-  ] as const;
-  const sides = parts.map(([role, { clusterId }]) => ({
-    role,
-    ...installationOf(clusterId),
-    proxied: inBand && (role === "provider" || bidirectional),
+  const { networking, inBand = false, bidirectional = false } = args;
+  const sides = installedSides(args).map((side) => ({
+    ...side,
+    proxied: inBand && (side.role === "provider" || bidirectional),
   }));
-  checkedArguments(peeringNeedsSchema, subject, { networking: networking?.enabled ?? true, inBand, sides });
+  checkedArguments(peeringNeedsSchema, subject, {
+    networking: networking?.enabled ?? true,
+    networkingOptional: true,
+    inBand,
+    sides,
+  });
 }
 
 interface Ends {

@@ -13,8 +13,14 @@ const sideSchema = z.object({
 
 /** What a peering needs of its installations, as far as a preview can know it. */
 export const peeringNeedsSchema = z
-  .object({ networking: z.boolean(), inBand: z.boolean(), sides: z.array(sideSchema) })
-  .superRefine(({ networking, inBand, sides }, context) => {
+  .object({
+    networking: z.boolean(),
+    /** Whether the peering is more than its networks, and can do without them. */
+    networkingOptional: z.boolean(),
+    inBand: z.boolean(),
+    sides: z.array(sideSchema),
+  })
+  .superRefine(({ networking, networkingOptional, inBand, sides }, context) => {
     const fault = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     if (inBand && !networking) {
@@ -24,7 +30,7 @@ export const peeringNeedsSchema = z
       if (networking && has === false) {
         fault(
           role,
-          `has no networking, and the peering connects the networks of the two: give ${subject} the argument networking, or the peering "networking: { enabled: false }"`,
+          `has no networking, and the peering connects the networks of the two: give ${subject} the argument networking${networkingOptional ? ', or the peering "networking: { enabled: false }"' : ""}`,
         );
       }
       if (proxied && proxy === false) {

@@ -270,6 +270,35 @@ describe("the networking of components, with mocks", function () {
     await run(networks, {});
   });
 
+  for (const without of ["consumer", "provider"] as const) {
+    it(`is refused in a preview, networks alone, where the ${without}'s installation of the program has none`, async () => {
+      const networks = { podCidrs: ["10.62.0.0/18"], serviceCidr: "10.162.64.0/20" };
+      const installed = (cluster: typeof rome, networking: NetworkingArgs | undefined) => {
+        const { clusterId } = new Installation(`${cluster.clusterId}-alps`, {
+          cluster: { kubeconfig: cluster.kubeconfig },
+          clusterId: cluster.clusterId,
+          image: "runtime:7",
+          ...(networking !== undefined && { networking }),
+        });
+        return { kubeconfig: cluster.kubeconfig, clusterId };
+      };
+      const run = (networking: NetworkingArgs | undefined) =>
+        recordResources(
+          () => {
+            const consumer = installed(rome, without === "consumer" ? networking : networks);
+            const provider = installed(milan, without === "provider" ? networking : networks);
+            return [new NetworkPeering("rome-milan", { consumer, provider }).consumerTenantNamespace];
+          },
+          { preview: true, computed },
+        );
+      const subject = `Installation "${without === "consumer" ? "rome" : "milan"}-alps"`;
+      await assert.rejects(run(undefined), {
+        message: `NetworkPeering "rome-milan": ${without}: has no networking, and the peering connects the networks of the two: give ${subject} the argument networking`,
+      });
+      await run(networks);
+    });
+  }
+
   it("comes with a fleet, and is refused where one of the two clusters has none", async () => {
     const networks = { podCidrs: ["10.31.0.0/16"], serviceCidr: "10.131.0.0/16" };
     const fleet = (romes: NetworkingArgs | undefined) =>
