@@ -112,7 +112,18 @@ export const networkPeeringShape = shape<NetworkPeeringArgs>({
   timeoutSeconds: seconds,
 });
 
-const peeringNetwork = shape<PeeringNetworkArgs>({ enabled: flag, server: text, link: later });
+const peeringNetwork = shape<PeeringNetworkArgs>({ enabled: flag, server: text, link: later }).superRefine(
+  (args, context) => {
+    if (args.enabled !== false) return;
+    for (const key of ["server", "link"] as const)
+      if (args[key] !== undefined) useless(context, key, 'take out "enabled: false"');
+  },
+);
+
+/** Refuses an argument that another one makes useless. The path is not the argument's, whose value may be known only later. */
+function useless(context: z.RefinementCtx, key: string, wayOut: string): void {
+  context.addIssue({ code: "custom", message: `${key} would do nothing: ${wayOut}, or leave it out` });
+}
 
 export const peeringShape = shape<PeeringArgs>({
   consumer: installedCluster,
@@ -127,16 +138,11 @@ export const peeringShape = shape<PeeringArgs>({
   inBand: flag,
   timeoutSeconds: seconds,
 }).superRefine((args, context) => {
-  const useless = (key: "reverseResources" | "resources" | "resourceSliceClass", why: string) => {
-    if (args[key] === undefined) return;
-    const message = `would do nothing: ${why}, or leave it out`;
-    // The path is that of the peering, so that the value, which may be known later, is not looked at.
-    context.addIssue({ code: "custom", message: `${key} ${message}` });
-  };
-  if (args.bidirectional !== true) useless("reverseResources", 'set "bidirectional: true"');
+  if (args.bidirectional !== true && args.reverseResources !== undefined)
+    useless(context, "reverseResources", 'set "bidirectional: true"');
   if (args.createResourceSlice === false)
     for (const key of ["resources", "reverseResources", "resourceSliceClass"] as const)
-      useless(key, 'take out "createResourceSlice: false"');
+      if (args[key] !== undefined) useless(context, key, 'take out "createResourceSlice: false"');
 });
 
 export const resourceSliceShape = shape<ResourceSliceArgs>({

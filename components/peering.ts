@@ -1,6 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 
 import { ProxyRead } from "../provider/proxy-read/resource";
+import { networkLinkSchema, networkStructureSchema } from "../runtime/plan/networking/peering";
 import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
 import { peeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
@@ -78,6 +80,9 @@ export class Peering extends pulumi.ComponentResource {
     );
     const { bidirectional = false, timeoutSeconds = 120 } = args;
     checkInstallations(`Peering "${name}"`, args);
+    checkedArguments(structureOfPeering, `Peering "${name}"`, {
+      networking: { server: args.networking?.server },
+    });
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
     const namespaces = tenantNamespaces(
@@ -141,8 +146,28 @@ function connect(
 ): NetworkPeering | undefined {
   const { enabled = true, ...how } = networking;
   if (!enabled) return undefined;
-  const args = { ...ends, ...how, createTenantNamespaces: false, timeoutSeconds };
+  const args = {
+    ...ends,
+    ...how,
+    ...(how.link !== undefined && { link: checkedLink(`Peering "${name}"`, how.link) }),
+    createTenantNamespaces: false,
+    timeoutSeconds,
+  };
   return new NetworkPeering(name, args, { parent });
+}
+
+const structureOfPeering = z.object({ networking: networkStructureSchema });
+const linkOfPeering = z.object({ networking: z.object({ link: networkLinkSchema }) });
+
+/** The link as it was given. Its faults are told by the names that it has in the peering's arguments, not in those of the NetworkPeering. */
+function checkedLink(
+  subject: string,
+  given: pulumi.Input<NetworkLinkArgs>,
+): pulumi.Output<pulumi.Unwrap<NetworkLinkArgs>> {
+  return pulumi.output(given).apply((link) => {
+    checkedArguments(linkOfPeering, subject, { networking: { link } });
+    return link;
+  });
 }
 
 /**

@@ -5,7 +5,7 @@ import { clusterIdSchema } from "./names";
 /** Which clusters there are and who peers with whom. */
 export const fleetTopologySchema = z
   .strictObject({
-    clusters: z.array(clusterIdSchema).min(1, "are none; give at least one cluster"),
+    clusters: z.array(clusterIdSchema).min(1, "is empty; give at least one cluster"),
     /** Those of them that are installed with networking. */
     networked: z.array(z.string()).default([]),
     peerings: z.record(

@@ -55,7 +55,7 @@ const placement = {
 
 const fields = z.strictObject({
   /** The networks that pods of the cluster have addresses of. */
-  podCidrs: z.array(network).min(1, "are none; give the networks that the cluster's pods have addresses of"),
+  podCidrs: z.array(network).min(1, "is empty; give the networks that the cluster's pods have addresses of"),
   /** The network that Services of the cluster have addresses of. */
   serviceCidr: network,
   /** The network by which peers know what is no pod. 10.70.0.0/16 by default, or another where that is taken; a given one is kept. */
@@ -67,7 +67,7 @@ const fields = z.strictObject({
   /** Where networks are taken from, in the order in which they are searched. */
   pools: z
     .array(network)
-    .min(1, "are none; give at least one, such as 10.0.0.0/8")
+    .min(1, "is empty; give at least one, such as 10.0.0.0/8")
     .default([...DEFAULT_POOLS]),
   /** How peers reach this cluster's API server: by the address of its Service, or by those of its endpoints. */
   apiServerBy: z.enum(["service", "endpoints"]).default("service"),

@@ -83,6 +83,27 @@ describe("the arguments of a component", () => {
       /resources would do nothing: take out "createResourceSlice: false"/,
       /resourceSliceClass would do nothing/,
     ],
+    [
+      "Peering",
+      {
+        consumer: rome,
+        provider: milan,
+        networking: { enabled: false, server: "consumer", link: pulumi.output({ mtu: 1400 }) },
+      },
+      /networking: server would do nothing: take out "enabled: false", or leave it out/,
+      /networking: link would do nothing/,
+    ],
+    [
+      "Fleet",
+      {
+        clusters: { rome: { kubeconfig: secret }, milan: { kubeconfig: secret } },
+        image: "runtime:7",
+        peerings: {
+          west: { consumer: "rome", provider: "milan", networking: { enabled: false, link: { mtu: 1400 } } },
+        },
+      },
+      /peerings\.west\.networking: link would do nothing: take out "enabled: false"/,
+    ],
     ["Installation", { clusterId: "rome", image: "runtime:7" }, /cluster\.kubeconfig: is required/],
     ["Installation", { cluster: rome, image: "runtime:7" }, /cluster: has unknown fields: clusterId/],
     ["Installation", { cluster: { kubeconfig: secret } }, /image: is required/],

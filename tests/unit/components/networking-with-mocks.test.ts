@@ -1,6 +1,8 @@
 /** Against Pulumi's mocks: what the components of the networking register. Whether it works is shown by tests/e2e/network-peering.test.ts. */
 import assert from "node:assert/strict";
 
+import * as pulumi from "@pulumi/pulumi";
+
 import {
   Fleet,
   Installation,
@@ -211,6 +213,40 @@ describe("the networking of components, with mocks", function () {
       run({ networking: { enabled: false }, inBand: true }),
       /inBand: true goes through the tunnel between the networks, which networking.enabled turns off/,
     );
+  });
+
+  for (const [what, networking, message] of [
+    [
+      "of its link",
+      { link: { mtu: 900 } },
+      'Peering "rome-milan": networking.link.mtu: 900 is below 1280, the least that the tunnel\'s headers leave useful',
+    ],
+    [
+      "of its link, known later",
+      { link: pulumi.output({ serviceType: "ClusterIP", address: "10.0.0.1", nodePort: 31840 }) },
+      'Peering "rome-milan": networking.link.nodePort: 31840 is for Services of type NodePort or LoadBalancer; the type is ClusterIP',
+    ],
+    [
+      "of its server",
+      { server: "milan" },
+      'Peering "rome-milan": networking.server: "milan" is not one of "provider", "consumer"; take one of these',
+    ],
+  ] satisfies [string, PeeringArgs["networking"], string][]) {
+    it(`tells a fault ${what} by the name that it has in a peering's arguments`, async () => {
+      const run = () => [new Peering("rome-milan", { consumer: rome, provider: milan, networking }).nodeName];
+      await assert.rejects(recordResources(run, { preview: true, computed }), { message });
+    });
+  }
+
+  it("hands the link of a peering on as it was given", async () => {
+    const networking = { link: { serviceType: "NodePort", mtu: 1400 } };
+    const run = () => [new Peering("rome-milan", { consumer: rome, provider: milan, networking }).nodeName];
+    const { resources } = await recordResources(run, { computed });
+    assert.deepEqual(
+      resources.find(({ type }) => type.endsWith(":NetworkPeering"))?.inputs["link"],
+      networking.link,
+    );
+    assert.equal(specOf(resources, "GatewayServer")?.["mtu"], 1400);
   });
 
   it("carries what the consumer's controllers say to the provider, where it is in band", async () => {

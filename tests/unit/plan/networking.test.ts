@@ -234,7 +234,16 @@ describe("settings of the networking", () => {
       /podCidrs\[1\]: "10\.62\.16\.0\/20" overlaps podCidrs\[0\]/,
     ],
     ["IPv6", { podCidrs: ["fd00:62::/64"] }, /"fd00:62::\/64" is an IPv6 network; .* carry IPv4 only/],
-    ["no pods", { podCidrs: [] }, /networking\.podCidrs: .*are none/],
+    [
+      "no pods",
+      { podCidrs: [] },
+      /networking\.podCidrs: a list is empty; give the networks that the cluster's pods have addresses of/,
+    ],
+    [
+      "no pools",
+      { pools: [] },
+      /networking\.pools: a list is empty; give at least one, such as 10\.0\.0\.0\/8/,
+    ],
     [
       "pools that overlap",
       { pools: ["10.0.0.0/8", "10.64.0.0/10"] },
