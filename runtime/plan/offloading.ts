@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Label, Name } from "../api/keys";
 import { NamespaceOffloading, type VirtualNode } from "../api/offloading";
 import { ingressClasses, loadBalancerClasses, storageClasses } from "../api/schema/classes";
+import { annotationsSchema } from "./annotations";
 import type { ManifestOf } from "./manifest";
 import { clusterIdSchema, namespaceNameSchema, objectNameSchema } from "./names";
 import { resourceListSchema } from "./resource-list";
@@ -67,7 +68,7 @@ export const virtualNodeSchema = z.strictObject({
   kubeconfigSecretName: objectNameSchema,
   resources: resourceListSchema.default({ cpu: "2", memory: "4Gi", pods: "110" }),
   labels: z.record(z.string().min(1), z.string()).default({}),
-  annotations: z.record(z.string().min(1), z.string()).default({}),
+  annotations: annotationsSchema.default({}),
   createNode: z.boolean().default(true),
   disableNetworkCheck: z.boolean().default(false),
   /** Nodes of the provider that pods of this virtual node go to. */

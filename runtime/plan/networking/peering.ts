@@ -2,9 +2,11 @@ import { z } from "zod";
 
 import { Label, LabelValue, Name } from "../../api/keys";
 import type { Configuration, GatewayClient, GatewayServer, PublicKey } from "../../api/networking";
+import { annotationsSchema } from "../annotations";
 import type { ManifestOf } from "../manifest";
 import { namespaceNameSchema, objectNameSchema } from "../names";
 import type { PeeringSide } from "../peering";
+import { endpointAddressSchema, underlayAddressSchema } from "./endpoint-address";
 import { DEFAULT_MTU, TUNNEL_PORT } from "./names";
 
 const API_VERSION = "networking.liqo.io/v1beta1";
@@ -33,11 +35,11 @@ export const networkLinkSchema = z
     /** Node port of the server's Service; Kubernetes draws one where none is given. */
     nodePort: port.optional(),
     /** Address that the cloud's load balancer is to have. */
-    loadBalancerIp: z.string().min(1).optional(),
+    loadBalancerIp: underlayAddressSchema.optional(),
     /** Annotations of the server's Service. */
-    serviceAnnotations: z.record(z.string().min(1), z.string()).default({}),
+    serviceAnnotations: annotationsSchema.default({}),
     /** Where the client reaches the server, in place of what the server's cluster knows: a forwarded port, a name. */
-    address: z.string().min(1, "is empty; give an address or a name").optional(),
+    address: endpointAddressSchema.optional(),
     /** Port to `address`; the server's by default. */
     addressPort: port.optional(),
     /** Bytes, the same on both ends. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Cidr, containsCidr, formatCidr, overlaps, parseCidr } from "../../ipam/cidr";
 import { DEFAULT_POOLS, parsePools } from "../../ipam/pools";
 import { unusableReason } from "../../ipam/special-ranges";
+import { annotationsSchema } from "../annotations";
 import { resourceListSchema } from "../resource-list";
 import { OVERLAY_PORT } from "./names";
 
@@ -117,7 +118,7 @@ const fields = z.strictObject({
       /** TCP port of the Services that peers reach servers at, for load balancers that cannot tell by UDP whether somebody is there. */
       healthPort: z.number().int().min(1, "is no port").max(65_535, "is no port").optional(),
       /** Annotations of the Services that peers reach servers at. */
-      serviceAnnotations: z.record(z.string().min(1), z.string()).default({}),
+      serviceAnnotations: annotationsSchema.default({}),
       resources,
       ...placement,
     })

@@ -3,11 +3,14 @@ import assert from "node:assert/strict";
 import { InvalidObjectError } from "../../../runtime/api";
 import { parseArguments } from "../../../runtime/plan/arguments";
 import { installationSettingsSchema } from "../../../runtime/plan/installation-settings";
+import { networkLinkSchema } from "../../../runtime/plan/networking/peering";
 import {
   namespaceOffloadingSchema,
   sliceRequestSchema,
   virtualNodeSchema,
 } from "../../../runtime/plan/offloading";
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Wrong arguments, and what the message must name: the property, its value, the way out. */
 const cases = [
@@ -93,6 +96,71 @@ const cases = [
     },
     message: /nodeName: "gpu_pool" is not an object name/,
   },
+  {
+    what: "a load balancer's address that is none",
+    schema: networkLinkSchema,
+    value: { loadBalancerIp: "999.1.1.1" },
+    message: /loadBalancerIp: "999\.1\.1\.1" is not an IP address; give one, such as 203\.0\.113\.10/,
+  },
+  ...["not a host!! :5", "vpn.example:4500", "203.0.113.10:51840", "999.1.1.1", "-vpn.example", "a..b"].map(
+    (address) => ({
+      what: `an address of the server that is none, ${address}`,
+      schema: networkLinkSchema,
+      value: { address },
+      message: new RegExp(
+        `address: "${escaped(address)}" is neither an IP address nor a host name; give one alone, .* and its port as addressPort`,
+      ),
+    }),
+  ),
+  {
+    what: "no address of the server",
+    schema: networkLinkSchema,
+    value: { address: "" },
+    message: /address: "" is empty; give an address or a name$/,
+  },
+  ...[
+    "bad key with spaces",
+    "",
+    "a/b/c",
+    "-x/y",
+    "example.com/",
+    "k".repeat(64),
+    "under_score.example/x",
+  ].map((key) => ({
+    what: `an annotation whose key is none, ${key}`,
+    schema: networkLinkSchema,
+    value: { serviceAnnotations: { "example.com/internal": "true", [key]: "x" } },
+    message: new RegExp(
+      `serviceAnnotations: have the key "${escaped(key)}", which is no annotation key; use up to 63 letters`,
+    ),
+  })),
+  {
+    what: "such a key at the gateways of an installation",
+    schema: installationSettingsSchema,
+    value: {
+      clusterId: "rome",
+      image: "runtime:1",
+      networking: {
+        podCidrs: ["10.31.0.0/16"],
+        serviceCidr: "10.131.0.0/16",
+        gateway: { serviceAnnotations: { "load balancer": "internal" } },
+      },
+    },
+    message:
+      /networking\.gateway\.serviceAnnotations: have the key "load balancer", which is no annotation key/,
+  },
+  {
+    what: "such a key on a virtual node",
+    schema: virtualNodeSchema,
+    value: {
+      providerClusterId: "milan",
+      tenantNamespace: "liqo-tenant-milan",
+      nodeName: "gpu-pool",
+      kubeconfigSecretName: "kubeconfig-gpu",
+      annotations: { "owner?": "team-a" },
+    },
+    message: /annotations: have the key "owner\?", which is no annotation key/,
+  },
 ];
 
 describe("arguments of components", () => {
@@ -108,6 +176,21 @@ describe("arguments of components", () => {
       );
     });
   }
+
+  for (const link of [
+    { address: "vpn.example" },
+    { address: "Gateway-1.vpn.example." },
+    { address: "milan" },
+    { address: "203.0.113.10", addressPort: 4500 },
+    { address: "2001:db8::7" },
+    { loadBalancerIp: "203.0.113.10" },
+    { loadBalancerIp: "2001:db8::7" },
+    { serviceAnnotations: { "service.beta.kubernetes.io/aws-load-balancer-type": "nlb", "my_Key.1": "" } },
+  ])
+    it(`takes a link with ${JSON.stringify(link)}`, () => {
+      const parsed = parseArguments(networkLinkSchema, "NetworkPeering", link);
+      assert.deepEqual({ ...parsed, ...link }, parsed);
+    });
 
   it("takes the longest cluster ID there is", () => {
     const clusterId = "r".repeat(51);
