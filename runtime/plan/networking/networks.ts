@@ -10,8 +10,10 @@ type Settings = Pick<
   "podCidrs" | "serviceCidr" | "externalCidr" | "internalCidr" | "reservedSubnets"
 >;
 
-const DEFAULT_EXTERNAL = "10.70.0.0/16";
-const DEFAULT_INTERNAL = "10.80.0.0/16";
+/** Where the external network goes while that is free, and nothing else is asked for. */
+export const DEFAULT_EXTERNAL = "10.70.0.0/16";
+/** The same of the internal network. */
+export const DEFAULT_INTERNAL = "10.80.0.0/16";
 
 /** The networks of an installation, grouped so that how many there are is known from the settings' shape alone. */
 export interface InstallationNetworks {

@@ -6,6 +6,7 @@ import { unusableReason } from "../../ipam/special-ranges";
 import { annotationsSchema } from "../annotations";
 import { resourceListSchema } from "../resource-list";
 import { OVERLAY_PORT } from "./names";
+import { ownNetworkFaults } from "./own-network-faults";
 
 /** A network of IPv4 addresses, written without bits beyond its prefix. */
 const network = z.string().superRefine((text, context) => {
@@ -127,7 +128,9 @@ const fields = z.strictObject({
 
 /** What the networking of an installation is to be. */
 export const networkingSettingsSchema = fields.superRefine((settings, context) => {
-  for (const { path, message } of networkFaults(settings)) {
+  const faults = networkFaults(settings);
+  // Networks that are wrong in themselves have no place to look for.
+  for (const { path, message } of faults.length > 0 ? faults : ownNetworkFaults(settings)) {
     context.addIssue({ code: "custom", path, message });
   }
 });
@@ -166,6 +169,7 @@ function networkFaults(settings: z.output<typeof fields>): Fault[] {
     ...own.filter(({ cidr }) => cidr.length > MAX_OWN_LENGTH).map(tooSmall(MAX_OWN_LENGTH)),
     ...overlapFaults(pods),
     ...overlapsWith(services, pods),
+    ...reserved.flatMap((one) => insideFaults(one, [...pods, services])),
     // The cluster's own two networks are chosen by us: they never stand in the way of what is there.
     ...own.flatMap((one, index) =>
       overlapsWith(one, [...pods, services, ...reserved, ...own.slice(0, index)]),
@@ -211,6 +215,16 @@ function overlapsWith({ path, cidr }: Named, others: readonly Named[]): Fault[] 
     .map((other) => ({
       path,
       message: `overlaps ${textOf(other.path)} ${formatCidr(other.cidr)}; choose networks apart from each other`,
+    }));
+}
+
+/** What is reserved may hold the cluster's own networks, as a company's range does; inside of one it says nothing. */
+function insideFaults({ path, cidr }: Named, others: readonly Named[]): Fault[] {
+  return others
+    .filter((other) => containsCidr(other.cidr, cidr))
+    .map((other) => ({
+      path,
+      message: `lies in ${textOf(other.path)} ${formatCidr(other.cidr)}, which is in use as a whole already; leave it out, or give a network of the surroundings`,
     }));
 }
 

@@ -280,6 +280,36 @@ describe("settings of the networking", () => {
       { externalCidr: "10.70.0.0/16", internalCidr: "10.70.128.0/17" },
       /internalCidr: .* overlaps externalCidr 10\.70\.0\.0\/16/,
     ],
+    [
+      "pools without room for the external network",
+      { pools: ["172.16.0.0/24"] },
+      /networking\.pools: 172\.16\.0\.0\/24 have no 65536 addresses \(\/16\) in a row that are free for the cluster's external network; add a pool, or give externalCidr a smaller network/,
+    ],
+    [
+      "pools without room for the internal network beside the external one",
+      { pools: ["10.70.0.0/16"] },
+      /networking\.pools: 10\.70\.0\.0\/16 have no 65536 addresses .* internal network; add a pool, or give internalCidr a smaller/,
+    ],
+    [
+      "pools that pods, Services and what is reserved fill",
+      { pools: ["10.62.0.0/16", "10.80.0.0/16"], reservedSubnets: ["10.80.7.0/24"] },
+      /networking\.pools: 10\.62\.0\.0\/16, 10\.80\.0\.0\/16 have no 65536 addresses .* external network/,
+    ],
+    [
+      "an internal network where the external one goes",
+      { internalCidr: "10.70.16.0/20" },
+      /networking\.internalCidr: "10\.70\.16\.0\/20" is where the cluster's external network goes; choose another network, or give externalCidr/,
+    ],
+    [
+      "reserved space inside of the pods'",
+      { reservedSubnets: ["172.18.0.0/16", "10.63.8.0/24"] },
+      /networking\.reservedSubnets\[1\]: "10\.63\.8\.0\/24" lies in podCidrs\[1\] 10\.63\.0\.0\/20, .*; leave it out/,
+    ],
+    [
+      "reserved space that is the Services'",
+      { reservedSubnets: ["10.162.64.0/20"] },
+      /networking\.reservedSubnets\[0\]: "10\.162\.64\.0\/20" lies in serviceCidr 10\.162\.64\.0\/20/,
+    ],
     ["a port that is none", { fabric: { overlayPort: 70_000 } }, /overlayPort: 70000 is no port/],
     ["what it does not know", { podCIDR: "10.62.0.0/18" }, /unknown fields: podCIDR/],
   ];
@@ -290,4 +320,18 @@ describe("settings of the networking", () => {
   it("take networks of any prefix length, and default ranges that are taken: those are moved", () => {
     assert.ok(planned({ podCidrs: ["10.64.0.0/10"], serviceCidr: "172.20.0.0/27" }).length > 0);
   });
+
+  for (const [what, change] of [
+    ["pools that hold both of the cluster's own, and no more", { pools: ["172.16.0.0/15"] }],
+    [
+      "small pools with small networks",
+      { pools: ["172.16.0.0/24"], externalCidr: "172.16.0.0/25", internalCidr: "172.16.0.128/26" },
+    ],
+    [
+      "an internal network at the external one's default place, where that has another",
+      { externalCidr: "10.71.0.0/16", internalCidr: "10.70.0.0/16" },
+    ],
+    ["reserved space around the cluster's own", { reservedSubnets: ["10.62.0.0/15", "10.160.0.0/12"] }],
+  ] satisfies [string, object][])
+    it(`take ${what}`, () => assert.ok(planned(change).length > 0));
 });
