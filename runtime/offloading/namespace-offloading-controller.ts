@@ -229,9 +229,14 @@ async function writeStatus(
   const conditions: Record<string, RemoteNamespaceCondition[]> = {};
   const remotes: RemoteNamespace[] = [];
   for (const map of maps.values()) {
-    const requested = map.spec.desiredMapping?.[namespace] !== undefined;
-    const phase = map.status?.currentMapping?.[namespace]?.phase;
-    const remote = { requested, ...(phase === undefined ? {} : { phase }) };
+    const wanted = map.spec.desiredMapping?.[namespace];
+    const requested = wanted !== undefined;
+    const { phase, remoteNamespace = wanted } = map.status?.currentMapping?.[namespace] ?? {};
+    const remote = {
+      requested,
+      ...(phase === undefined ? {} : { phase }),
+      ...(remoteNamespace === undefined ? {} : { name: remoteNamespace }),
+    };
     if (deleting && !requested && phase === undefined) continue;
     remotes.push(remote);
     const { name } = map.metadata;

@@ -1,4 +1,5 @@
 import { ConditionReason } from "../api";
+import { isKubernetesNamespace } from "./remote-namespace-name";
 
 export type MappingPhase = "Accepted" | "CreationLoopBackOff" | "Terminating";
 
@@ -11,6 +12,8 @@ export interface RemoteNamespace {
   requested: boolean;
   /** Phase that the provider reports; absent while it reports none. */
   phase?: MappingPhase;
+  /** Its name at the provider, as the map has it; absent where the map has none. */
+  name?: string;
 }
 
 export interface RemoteNamespaceCondition {
@@ -41,7 +44,7 @@ export function remoteNamespaceConditions(
   });
 }
 
-function findings({ requested, phase }: RemoteNamespace): Finding[] {
+function findings({ requested, phase, name = "" }: RemoteNamespace): Finding[] {
   const required: Finding = requested
     ? {
         type: "OffloadingRequired",
@@ -55,10 +58,10 @@ function findings({ requested, phase }: RemoteNamespace): Finding[] {
         reason: ConditionReason.clusterNotSelected,
         message: "The remote cluster has not been selected through the ClusterSelector field",
       };
-  return requested || phase !== undefined ? [required, readiness(phase)] : [required];
+  return requested || phase !== undefined ? [required, readiness(phase, name)] : [required];
 }
 
-function readiness(phase: MappingPhase | undefined): Finding {
+function readiness(phase: MappingPhase | undefined, name: string): Finding {
   switch (phase) {
     case "Accepted":
       return {
@@ -72,7 +75,7 @@ function readiness(phase: MappingPhase | undefined): Finding {
         type: "Ready",
         status: "False",
         reason: ConditionReason.namespaceCreationLoopBackOff,
-        message: "Some problems occurred during remote namespace creation",
+        message: `Some problems occurred during remote namespace creation: ${creationProblem(name)}`,
       };
     case "Terminating":
       return {
@@ -89,6 +92,15 @@ function readiness(phase: MappingPhase | undefined): Finding {
         message: "The remote namespace is being created",
       };
   }
+}
+
+/** The provider says only that it could not: why, as far as the name tells, and what helps. */
+function creationProblem(name: string): string {
+  const another =
+    "delete the NamespaceOffloading, and create it with the strategy DefaultName, or SelectedName and another remoteNamespaceName";
+  return isKubernetesNamespace(name)
+    ? `the provider has the namespace "${name}" as Kubernetes' own, and gives it to no consumer; ${another}`
+    : `the provider could not create the namespace "${name}", most likely because one of that name is there and belongs to somebody else; have the provider delete that one, or ${another}`;
 }
 
 /**

@@ -26,11 +26,19 @@ export function remoteNamespaceName(namespace: string, mapping: NamespaceMapping
   }
 }
 
+/** Every cluster has them from the start, so that no provider can make them for a consumer. */
+const EVERYWHERE = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/** Whether a namespace of this name is at every provider already, as Kubernetes' own. */
+export function isKubernetesNamespace(name: string): boolean {
+  return EVERYWHERE.includes(name);
+}
+
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * What keeps a name from being a namespace's, with the way out; undefined when nothing does. Long namespaces with long cluster IDs pass the
- * 63 characters that a namespace may have.
+ * What keeps a name from being a remote namespace's, with the way out; undefined when nothing does. Long namespaces with long cluster IDs pass
+ * the 63 characters that a namespace may have.
  */
 export function invalidRemoteNamespaceName(name: string): string | undefined {
   if (name.length > 63) {
@@ -38,6 +46,9 @@ export function invalidRemoteNamespaceName(name: string): string | undefined {
   }
   if (!NAMESPACE.test(name)) {
     return `remoteNamespaceName ${JSON.stringify(name)} is no name for a namespace: use lower-case letters, digits and dashes`;
+  }
+  if (isKubernetesNamespace(name)) {
+    return `the remote namespace would be named ${JSON.stringify(name)}, which every provider has as Kubernetes' own and never gives to a consumer: use the strategy DefaultName, or SelectedName with another remoteNamespaceName`;
   }
   return undefined;
 }

@@ -75,6 +75,21 @@ describe("the conditions of a remote namespace", () => {
     assert.deepEqual(remoteNamespaceConditions(before, wanted("Accepted"), "2026-03-01T11:00:00Z"), before);
   });
 
+  it("name a remote namespace that could not be made, why, and what helps", () => {
+    const messageFor = (name: string) =>
+      remoteNamespaceConditions(undefined, { ...wanted("CreationLoopBackOff"), name }, now).find(
+        ({ type }) => type === "Ready",
+      )?.message ?? "";
+    assert.match(
+      messageFor("boutique"),
+      /^Some problems occurred during remote namespace creation: .*"boutique", most likely because one of that name is there .*; have the provider delete that one, or delete the NamespaceOffloading, and create/,
+    );
+    assert.match(
+      messageFor("kube-system"),
+      /the provider has the namespace "kube-system" as Kubernetes' own, .*; delete the NamespaceOffloading, and create/,
+    );
+  });
+
   it("change only where something differs", () => {
     const before = remoteNamespaceConditions(undefined, wanted(), now);
     const later = "2026-03-01T11:00:00Z";

@@ -36,4 +36,10 @@ describe("the remote namespace's name", () => {
     assert.match(invalidRemoteNamespaceName("a".repeat(64)) ?? "", /has 64 characters.*SelectedName/);
     assert.match(invalidRemoteNamespaceName("Shop_1") ?? "", /is no name for a namespace/);
   });
+
+  it("must be one that a provider can make", () => {
+    for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"])
+      assert.match(invalidRemoteNamespaceName(name) ?? "", new RegExp(`"${name}", which every provider has`));
+    assert.equal(invalidRemoteNamespaceName("kube-shop"), undefined);
+  });
 });

@@ -45,6 +45,18 @@ describe("the validation of a NamespaceOffloading", () => {
       /is no name for a namespace/,
     ],
     [
+      "refuses a remote name that every provider has",
+      {
+        object: offloading({ namespaceMappingStrategy: "SelectedName", remoteNamespaceName: "kube-system" }),
+      },
+      /^the remote namespace would be named "kube-system", which every provider has as Kubernetes' own .*: use the strategy DefaultName/,
+    ],
+    [
+      "refuses the name of a namespace that every provider has",
+      { namespace: "default", object: offloading({ namespaceMappingStrategy: "EnforceSameName" }) },
+      /named "default", which every provider has/,
+    ],
+    [
       "refuses a selector that is invalid",
       { object: offloading(selector("In")) },
       /^Invalid ClusterSelector: spec\.clusterSelector\.nodeSelectorTerms\[0\].*values: empty/,
