@@ -7,6 +7,7 @@ import {
   resourceSliceSubject,
 } from "../identity";
 import type { AdmittedObject } from "./admission-review";
+import { nodeNameFaults } from "./node-name";
 import { tenantOf } from "./tenant-placement";
 
 type Spec = ResourceSlice["spec"];
@@ -25,7 +26,7 @@ export function sourceFaults(
   { ownClusterID, namespace, namespaceLabels }: SliceSurroundings,
 ): string[] {
   const { providerClusterID: provider, consumerClusterID: consumer, csr, resources } = spec;
-  const faults: string[] = [];
+  const faults = nodeNameFaults(metadata.name);
   const labelled = metadata.labels[Label.remoteClusterID];
   if (provider !== undefined && labelled !== undefined && provider !== labelled) {
     faults.push(

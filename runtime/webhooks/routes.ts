@@ -154,14 +154,15 @@ async function virtualKubeletOptions(client: KubeClient, node: VirtualNode, fall
 /** The Node takes the VirtualNode's name, so both must be free in the whole cluster. */
 async function virtualNodeNameTaken(client: KubeClient, node: VirtualNode): Promise<string | undefined> {
   const { name, namespace } = node.metadata;
+  const subject = `VirtualNode "${namespace}/${name}": metadata.name`;
   // Where there is to be no Node, a user may have made one by that name for the pods.
   if (node.spec.createNode !== false && (await client.get(Node, { name })) !== undefined)
-    return `node ${name} already exists`;
+    return `${subject}: node ${name} already exists, and the virtual node would need a Node of that name; choose another name for the VirtualNode, or delete the Node "${name}" if nobody needs it`;
   const namesakes = await client.list(VirtualNode, { fieldSelector: `metadata.name=${name}` });
   const other = namesakes.find((one) => one.metadata.namespace !== namespace);
   return other === undefined
     ? undefined
-    : `virtual node ${name} already exists in namespace ${other.metadata.namespace}; names of virtual nodes are unique in the cluster`;
+    : `${subject}: virtual node ${name} already exists in namespace ${other.metadata.namespace}, and names of virtual nodes are unique in the cluster; choose another name`;
 }
 
 async function namespaceLabels(

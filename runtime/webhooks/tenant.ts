@@ -10,6 +10,8 @@ import {
   patched,
   type Verdict,
 } from "./admission-review";
+import { verdictOnFindings } from "./fault-verdict";
+import { credentialFindings } from "./tenant-credentials";
 
 /** A Tenant without the label that peers are looked up by gets it (control plane reference 13). */
 export function labelTenant({ object }: AdmissionRequest): Verdict {
@@ -28,7 +30,8 @@ export interface TenantSurroundings {
 }
 
 /**
- * A Tenant lives in the tenant namespace of its consumer, alone, under a name that no other Tenant of the cluster has.
+ * A Tenant lives in the tenant namespace of its consumer, alone, under a name that no other Tenant of the cluster has, and its key material can
+ * be read ({@link credentialFindings}).
  *
  * @see control plane reference 13, offloading reference 16.5
  */
@@ -63,7 +66,7 @@ export function validateTenant(request: AdmissionRequest, surroundings: TenantSu
     );
   }
   const namesake = tenants.find((tenant) => tenant.name === name && tenant.namespace !== namespace);
-  if (namesake === undefined) return ALLOWED;
+  if (namesake === undefined) return verdictOnFindings("Tenant", request, credentialFindings);
   return denied(
     `a Tenant named ${quoted(name)} already exists in namespace ${namesake.namespace}, and names of Tenants are unique in the cluster: choose another`,
   );

@@ -2,6 +2,7 @@ import { type VirtualNode } from "../api";
 import { amountFaults } from "../api/amount-faults";
 import type { AdmittedObject } from "./admission-review";
 import type { Findings } from "./fault-verdict";
+import { nodeNameFaults } from "./node-name";
 import { placementFindings } from "./tenant-placement";
 
 export interface VirtualNodeSurroundings {
@@ -22,7 +23,10 @@ export function virtualNodeFindings(
   { clusterID, kubeconfigSecretRef, resourceQuota }: VirtualNode["spec"],
   { ownClusterID, namespace, namespaceLabels }: VirtualNodeSurroundings,
 ): Findings {
-  const faults = amountFaults(resourceQuota?.hard ?? {}).map((fault) => `spec.resourceQuota.hard: ${fault}`);
+  const faults = [
+    ...nodeNameFaults(object.metadata.name),
+    ...amountFaults(resourceQuota?.hard ?? {}).map((fault) => `spec.resourceQuota.hard: ${fault}`),
+  ];
   const warnings: string[] = [];
   if (!clusterID) faults.push("spec.clusterID: is missing; give the provider's cluster ID");
   else if (clusterID === ownClusterID) {

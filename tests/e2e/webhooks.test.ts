@@ -131,6 +131,11 @@ describe("admission, over the wire", function () {
         { namespaceMappingStrategy: "SelectedName", remoteNamespaceName: "No!" },
         /is no name for a namespace/,
       ],
+      [
+        "a remote name that every provider has",
+        { namespaceMappingStrategy: "SelectedName", remoteNamespaceName: "kube-public" },
+        /named "kube-public", which every provider has as Kubernetes' own .*use the strategy DefaultName/,
+      ],
       ["the defaults", {}, /^allowed$/],
     ];
     for (const [what, spec, denial] of rows) {
@@ -223,14 +228,18 @@ describe("admission, over the wire", function () {
       await cluster().make({ apiVersion: "v1", kind: "Node", metadata: { name: "node-b" } });
       assert.match(
         await refusal(admin().create(VirtualNode, virtualNode("node-b"))),
-        /node node-b already exists/,
+        /VirtualNode "liqo-tenant-rome\/node-b": metadata\.name: node node-b already exists.*choose another name for the VirtualNode, or delete the Node "node-b"/,
       );
       await admin().create(VirtualNode, virtualNode("node-b", { createNode: false }));
       assert.match(
         await refusal(admin().create(VirtualNode, virtualNode("node-a", {}, "shop-rome"))),
-        /virtual node node-a already exists in namespace liqo-tenant-rome/,
+        /VirtualNode "shop-rome\/node-a": metadata\.name: virtual node node-a already exists in namespace liqo-tenant-rome.*choose another name/,
       );
       await admin().delete(Node, { name: "node-b" });
+      assert.match(
+        await refusal(admin().create(VirtualNode, virtualNode("n".repeat(64)))),
+        /VirtualNode "liqo-tenant-rome\/n{64}": metadata\.name: "n{64}" has 64 characters.*choose a shorter name/,
+      );
     });
 
     it("refuses what contradicts its namespace or can't be a node, and lets it be put right", async () => {
@@ -372,6 +381,16 @@ describe("admission, over the wire", function () {
         /a Tenant named "rome" already exists in namespace liqo-tenant-rome/,
       );
       const edit = (body: object) => admin().patch(Tenant, made.metadata, body, { type: "merge" });
+      for (const [field, fault] of [
+        ["publicKey", /public key is not readable/],
+        ["csr", /certificate request holds no PEM block/],
+        ["signature", /its 3 bytes are no signature/],
+      ] as const) {
+        const answer = await refusal(edit({ spec: { [field]: "AAAA" } }));
+        assert.match(answer, fault);
+        assert.ok(answer.includes(`Tenant "liqo-tenant-rome/rome": spec.${field}: `), answer);
+        assert.ok(!answer.includes("AAAA"), answer);
+      }
       assert.match(
         await refusal(edit({ metadata: { labels: { [key]: "turin" } } })),
         /is "turin", and spec\.clusterID is "rome"/,
@@ -543,6 +562,13 @@ describe("admission, over the wire", function () {
         const asked = { ...right, spec: { ...right.spec, resources } };
         assert.match(await refusal(admin().create(ResourceSlice, asked)), fault);
       }
+      const named = (length: number) => ({ ...right.metadata, name: "p".repeat(length) });
+      assert.match(
+        await refusal(admin().create(ResourceSlice, { ...right, metadata: named(64) })),
+        /ResourceSlice "liqo-tenant-turin\/p{64}": metadata\.name: "p{64}" has 64 characters.*choose a shorter name/,
+      );
+      const longest = await admin().create(ResourceSlice, { ...right, metadata: named(63) });
+      await admin().delete(ResourceSlice, longest.metadata);
     });
 
     it("keeps what an accepted slice is, lets it be completed again, and tells what a new class means", async () => {

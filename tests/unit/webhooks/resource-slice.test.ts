@@ -126,6 +126,30 @@ describe("the validation of a ResourceSlice", () => {
     });
   }
 
+  it("refuses a name that no label carries, when the slice is made", () => {
+    const named = (length: number, labels: object = {}) => {
+      const { metadata, ...rest } = slice(labels);
+      return { ...rest, metadata: { ...metadata, name: "p".repeat(length) } };
+    };
+    const judge = (request: Parameters<typeof admissionRequest>[0]) =>
+      validateResourceSlice(admissionRequest({ namespace: "liqo-tenant-milan", ...request }), {
+        ownClusterID: "rome",
+        namespaceLabels: ofMilan,
+        localSlices: [],
+      });
+    assert.deepEqual(judge({ object: named(63) }), { allowed: true });
+    const long = "p".repeat(64);
+    assert.deepEqual(judge({ object: named(64) }), {
+      allowed: false,
+      code: 403,
+      message: `ResourceSlice "liqo-tenant-milan/${long}": metadata.name: "${long}" has 64 characters, and the labels that carry the name of a virtual node hold 63; choose a shorter name`,
+    });
+    assert.deepEqual(judge({ object: named(64, { "liqo.io/replicated": "true" }) }), { allowed: true });
+    assert.deepEqual(judge({ operation: "UPDATE", oldObject: named(64), object: named(64) }), {
+      allowed: true,
+    });
+  });
+
   describe("of this cluster's own, edited by whoever", () => {
     const csr = requestOf("pool", "rome");
     const whole = { providerClusterID: "milan", consumerClusterID: "rome", class: "default", csr };

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync, sign } from "node:crypto";
 
+import {
+  controlPlaneSubject,
+  createCertificateRequest,
+  generateKeyPair,
+  publicKeyDer,
+} from "../../../runtime/identity";
 import { labelForeignCluster } from "../../../runtime/webhooks/foreign-cluster";
 import { labelTenant, validateTenant } from "../../../runtime/webhooks/tenant";
 import { admissionRequest } from "./requests";
@@ -128,4 +135,86 @@ describe("the validation of a Tenant", () => {
       assert.match(verdict.message, refusal[1]);
     });
   }
+});
+
+describe("the key material of a Tenant", () => {
+  const namespace = "liqo-tenant-rome";
+  const base64 = (value: string | Uint8Array) => Buffer.from(value).toString("base64");
+  const holding = (credentials: object) => ({ ...tenant(), spec: { clusterID: "rome", ...credentials } });
+  const judge = (object: object, oldObject?: object) => {
+    const operation = oldObject === undefined ? "CREATE" : "UPDATE";
+    const verdict = validateTenant(admissionRequest({ operation, namespace, object, oldObject }), {
+      namespaceLabels: own,
+      tenants: oldObject === undefined ? [] : [{ name: "rome", namespace }],
+    });
+    return verdict.allowed ? "allowed" : `${verdict.code} ${verdict.message}`;
+  };
+  const nonce = Buffer.from("bm9uY2U=");
+  const ecdsa = (namedCurve: string) =>
+    generateKeyPairSync("ec", {
+      namedCurve,
+      publicKeyEncoding: { type: "spki", format: "pem" },
+      privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    });
+  const pairs = {
+    Ed25519: generateKeyPair(),
+    RSA: generateKeyPair("rsa"),
+    "P-256": ecdsa("prime256v1"),
+    "P-521": ecdsa("secp521r1"),
+  };
+  const signatures = Object.entries(pairs).map(([type, { privateKey }]) => ({
+    type,
+    signature: base64(sign(type === "Ed25519" ? null : "sha256", nonce, privateKey)),
+  }));
+
+  for (const [type, { publicKey, privateKey }] of Object.entries(pairs)) {
+    it(`of type ${type} passes, whole and in parts`, () => {
+      const csr = base64(createCertificateRequest(controlPlaneSubject("rome"), privateKey));
+      const signature = signatures.find((one) => one.type === type)?.signature;
+      const whole = { publicKey: base64(publicKey), csr, signature };
+      for (const part of [whole, { publicKey: whole.publicKey }, { csr }, { signature }])
+        assert.equal(judge(holding(part)), "allowed");
+    });
+  }
+
+  it("passes as the raw bytes of an Ed25519 key, and while it is empty", () => {
+    const raw = base64(publicKeyDer(pairs.Ed25519.publicKey).subarray(-32));
+    assert.equal(judge(holding({ publicKey: raw })), "allowed");
+    assert.equal(judge(holding({ publicKey: "", csr: "", signature: "" })), "allowed");
+  });
+
+  it("is refused where it can't be read, and never quoted", () => {
+    const answer = judge(holding({ publicKey: "AAAA", csr: "AAAA", signature: "AAAA" }));
+    assert.match(answer, /^403 Tenant "liqo-tenant-rome\/rome": spec\.publicKey: public key is not readable/);
+    assert.match(answer, /spec\.publicKey: [^;]*; give the base64 of the consumer's key/);
+    assert.match(answer, /spec\.csr: certificate request holds no PEM block; give/);
+    assert.match(answer, /spec\.signature: its 3 bytes are no signature by a key of type Ed25519.*; give/);
+    assert.doesNotMatch(answer, /AAAA/);
+  });
+
+  it("is refused where the signature is of another type than the key", () => {
+    const { publicKey } = pairs.Ed25519;
+    for (const { type, signature } of signatures) {
+      const expected =
+        type === "Ed25519" ? /^allowed$/ : /no signature by a key of the type that spec\.publicKey has; give/;
+      assert.match(judge(holding({ publicKey: base64(publicKey), signature })), expected);
+    }
+  });
+
+  it("is refused where it is the private key", () => {
+    const { privateKey } = pairs.Ed25519;
+    const answer = judge(holding({ publicKey: base64(privateKey) }));
+    assert.match(answer, /spec\.publicKey: holds a private key, which must never leave its cluster; give/);
+    assert.ok(!answer.includes(privateKey.split("\n")[1] ?? ""));
+  });
+
+  it("may stay unreadable while other fields change, and may not become so", () => {
+    const before = holding({ publicKey: "AAAA" });
+    assert.equal(judge(holding({ publicKey: "AAAA", tenantCondition: "Drained" }), before), "allowed");
+    assert.match(
+      judge(holding({ publicKey: "AAAA", csr: "AAAA" }), before),
+      /"liqo-tenant-rome\/rome": spec\.csr/,
+    );
+    assert.match(judge(before, tenant()), /spec\.publicKey: public key is not readable/);
+  });
 });
