@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import {
   Configuration,
   DaemonSet,
+  Event,
   FirewallConfiguration,
   GatewayClient,
   InternalNode,
@@ -153,6 +154,50 @@ describe("the agents on the nodes of two clusters", function () {
         })
       );
     });
+  });
+
+  it("leave a table alone that somebody else has, and say so", async () => {
+    const { host } = consumer.nodeOf("rome-1");
+    await host.run(`
+      nft add table ip theirs
+      nft 'add chain ip theirs in { type filter hook input priority 0; }'
+      nft add rule ip theirs in tcp dport 9999 drop`);
+    const before = await host.run("nft list table ip theirs");
+    const ref = { name: "theirs", namespace: "default" };
+    await consumer.kube.create(FirewallConfiguration, {
+      apiVersion: FirewallConfiguration.apiVersion,
+      kind: FirewallConfiguration.kind,
+      metadata: {
+        ...ref,
+        labels: {
+          "networking.liqo.io/firewall-category": "fabric",
+          "networking.liqo.io/firewall-subcategory": "all-nodes",
+        },
+      },
+      spec: { table: { name: "theirs", family: "IPV4", chains: [] } },
+    });
+    const conditions = async () =>
+      (await consumer.kube.get(FirewallConfiguration, ref))?.status?.conditions ?? [];
+    const of = (list: Awaited<ReturnType<typeof conditions>>, node: string) =>
+      list.find(({ host: name }) => name === node)?.status;
+    await until("each node has its condition", async () => {
+      const list = await conditions();
+      return of(list, "rome-1") === "False" && of(list, "rome-2") === "True";
+    });
+    const [told] = (await consumer.kube.list(Event, { namespace: "default" })).filter(
+      ({ reason, involvedObject }) => reason === "TableNotApplied" && involvedObject.name === "theirs",
+    );
+    assert.match(
+      told?.message ?? "",
+      /spec\.table\.name "theirs": there is a table ip theirs already that is not ours.*choose another/,
+    );
+    await consumer.kube.delete(FirewallConfiguration, ref);
+    await until("the other node has none of it", async () => {
+      const tables = await consumer.nodeOf("rome-2").host.run("nft list tables");
+      return !tables.includes("theirs");
+    });
+    assert.equal(await host.run("nft list table ip theirs"), before);
+    await host.run("nft delete table ip theirs");
   });
 
   it("follow the gateway to its other replica when the first is gone", async () => {

@@ -3,7 +3,8 @@ import { exceptStatus, type Informer, keyOf, type Outcome, type ReconcileRun, wa
 import { withRuleNames } from "../admission";
 import type { FirewallTable } from "../firewall/model";
 import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
-import { hasChains, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
+import { hasChains, holderOf, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
+import { CommandError } from "../kernel/command";
 import type { AgentContext } from "./agent-context";
 import { reportAll } from "./applied-status";
 import { byAge, describe, releaseDeleted } from "./objects";
@@ -51,7 +52,7 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
     const { table, object } = want;
     if (table === undefined || (await isThere(agent, options, table, listing))) continue;
     try {
-      await kernel.applyTables(table.script);
+      await load(agent, table, listing);
       run.log.info("table loaded", { object: keyOf(object), family: table.family, table: table.name });
       await forgetUntracked(agent, object.spec.table);
     } catch (error) {
@@ -77,6 +78,22 @@ export async function removeTables({ kernel }: Pick<AgentContext, "kernel">): Pr
   for (const table of ownTables(await kernel.chains())) await kernel.applyTables(removalScript(table));
 }
 
+/** @throws Error where somebody else has a table of the name: it is left as it is */
+async function load({ kernel }: AgentContext, table: NftTable, listing: NftListing): Promise<void> {
+  const { family, name } = table;
+  const taken = (cause?: unknown) =>
+    new Error(
+      `spec.table.name "${name}": there is a table ${family} ${name} already that is not ours, and it stays as it is; choose another name`,
+      { cause },
+    );
+  const holder = holderOf(table, listing);
+  if (holder === "others") throw taken();
+  if (holder === "ours") return await kernel.applyTables(table.replacement);
+  await kernel.applyTables(table.creation).catch((error: unknown) => {
+    throw error instanceof CommandError && error.message.includes("File exists") ? taken(error) : error;
+  });
+}
+
 async function isThere(
   { kernel }: AgentContext,
   { alone }: TablesOptions,
@@ -86,7 +103,7 @@ async function isThere(
   if (alone) return isInPlace(table, listing);
   if (!hasChains(table, listing)) return false;
   const own = await kernel.table(table);
-  return own === undefined || isInPlace(table, own);
+  return own !== undefined && isInPlace(table, own);
 }
 
 function wantedTables(objects: readonly FirewallConfiguration[]): Wanted[] {

@@ -13,10 +13,12 @@ export interface NftTable {
   marker: string;
   chains: NftChain[];
   /**
-   * For `nft -j -f -`: replaces the table as a whole in one transaction, so that no packet meets half of it. It is JSON because names come from
-   * objects: in the plain syntax they could not begin with a digit, be one of its words, or hold a quote.
+   * For `nft -j -f -`: makes the table, and fails where there is one of its name. It is JSON because names come from objects: in the plain syntax
+   * they could not begin with a digit, be one of its words, or hold a quote.
    */
-  script: string;
+  creation: string;
+  /** Replaces a table of ours as a whole in one transaction, so that no packet meets half of it. */
+  replacement: string;
 }
 
 /** A chain as the kernel lists it. */
@@ -65,6 +67,7 @@ export function renderTable(table: FirewallTable): NftTable {
     ];
   });
   const marker = markerOf(JSON.stringify(content));
+  const marked = [{ add: { chain: { ...place, name: marker } } }, ...content];
   return {
     family,
     name,
@@ -77,12 +80,8 @@ export function renderTable(table: FirewallTable): NftTable {
       policy: chain.policy,
       comments: renderedRules(chain, family).map(({ comment }) => comment),
     })),
-    script: script([
-      ...emptied(family, name),
-      { add: { table: { family, name } } },
-      { add: { chain: { ...place, name: marker } } },
-      ...content,
-    ]),
+    creation: script([{ create: { table: { family, name } } }, ...marked]),
+    replacement: script([...emptied(family, name), { add: { table: { family, name } } }, ...marked]),
   };
 }
 

@@ -20,6 +20,11 @@ const HOOKS: Record<Family, Partial<Record<Chain["type"], readonly Hook[]>>> = {
   NETDEV: { filter: ["ingress"] },
 };
 
+/** What iptables, kube-proxy and firewalld call their tables. */
+const OTHERS = ["filter", "nat", "mangle", "raw", "security", "kube-proxy", "firewalld"];
+/** The kernel tracks connections at this priority, and translates after it. */
+const CONNTRACK_PRIORITY = -200;
+
 const RULES_OF_TYPE = { filter: "filterRules", nat: "natRules", route: "routeRules" } as const;
 
 /**
@@ -29,6 +34,9 @@ const RULES_OF_TYPE = { filter: "filterRules", nat: "natRules", route: "routeRul
 export function tableFaults(table: FirewallTable): string[] {
   const faults: string[] = [];
   if (!isName(table.name)) faults.push(`table.name ${badName(table.name)}`);
+  if (OTHERS.includes(table.name)) {
+    faults.push(`table.name "${table.name}" is that of a table of other software; choose another`);
+  }
   const chains = table.chains ?? [];
   for (const name of duplicates(chains.map((chain) => chain.name))) {
     faults.push(`table.chains has more than one chain "${name}"; give each a name of its own`);
@@ -50,6 +58,11 @@ function chainFaults(chain: Chain, family: Family): string[] {
   } else if (!hooks.includes(chain.hook)) {
     faults.push(
       `hook ${chain.hook} is not for chains of type ${chain.type} in family ${family}; use one of: ${hooks.join(", ")}`,
+    );
+  }
+  if (chain.type === "nat" && chain.priority <= CONNTRACK_PRIORITY) {
+    faults.push(
+      `priority ${chain.priority} is too early for a chain of type nat; give more than ${CONNTRACK_PRIORITY}`,
     );
   }
   const kinds = Object.entries(chain.rules).flatMap(([kind, list]) => (list === undefined ? [] : [kind]));

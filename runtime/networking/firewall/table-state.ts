@@ -75,6 +75,18 @@ function hasRules(wanted: NftTable, { nftables }: NftListing): boolean {
   });
 }
 
+/** Whose a table is that has a name, as far as the listing of all chains tells: one without chains is not in it. */
+export function holderOf(
+  { family, name }: { family: string; name: string },
+  { nftables }: NftListing,
+): "ours" | "others" | "nobody" {
+  const chains = nftables.flatMap(({ chain }) =>
+    chain?.family === family && chain.table === name ? [chain] : [],
+  );
+  if (chains.length === 0) return "nobody";
+  return chains.some((chain) => isMarker(chain.name)) ? "ours" : "others";
+}
+
 /** The tables that agents of ours loaded, from the listing of all chains (`nft -j list chains`): what is not wanted any more can go. */
 export function ownTables({ nftables }: NftListing): { family: string; name: string }[] {
   return nftables.flatMap(({ chain }) =>

@@ -72,10 +72,10 @@ export class Kernel {
     return parseNftListing(await outputOf("nft", ["-j", "list", "ruleset"]));
   }
 
-  /** One table with its rules; undefined where it is not there, or has a name that nft's own language cannot say. */
+  /** One table with its rules; undefined where it is not there. Asked for in JSON, as not every name can be said in nft's own language. */
   async table({ family, name }: { family: string; name: string }): Promise<NftListing | undefined> {
-    if (!/^[A-Za-z][\w.-]*$/.test(name)) return undefined;
-    const { status, stdout } = await runCommand("nft", ["-j", "list", "table", family, name]);
+    const input = JSON.stringify({ nftables: [{ list: { table: { family, name } } }] });
+    const { status, stdout } = await runCommand("nft", ["-j", "-f", "-"], { input });
     return status === 0 ? parseNftListing(stdout) : undefined;
   }
 

@@ -4,7 +4,12 @@ import { z } from "zod";
 
 import type { Chain, FilterRule, FirewallTable, Match } from "../../../runtime/networking/firewall/model";
 import { removalScript, renderTable } from "../../../runtime/networking/firewall/nft-script";
-import { isInPlace, ownTables, parseNftListing } from "../../../runtime/networking/firewall/table-state";
+import {
+  holderOf,
+  isInPlace,
+  ownTables,
+  parseNftListing,
+} from "../../../runtime/networking/firewall/table-state";
 import { canUse, inNamespace } from "./namespace";
 
 const chain = (over: Partial<Chain>): Chain => ({
@@ -84,9 +89,11 @@ describe("the script of a firewall table", () => {
       );
 
   it("replaces the table as a whole, and marks it as ours", () => {
-    const { script, marker, chains } = renderTable(remap);
+    const { creation, replacement, marker, chains } = renderTable(remap);
     assert.match(marker, /^liqo-[0-9a-f]{16}$/);
-    assert.deepEqual(commands(script), [
+    assert.deepEqual(commands(creation)[0], "create table remap-podcidr");
+    assert.deepEqual(commands(replacement).slice(3), commands(creation).slice(1));
+    assert.deepEqual(commands(replacement), [
       "add table remap-podcidr",
       "delete table remap-podcidr",
       "add table remap-podcidr",
@@ -247,8 +254,11 @@ if (canUse("nft")) {
     ];
     for (const [what, wanted, rules] of cases) {
       it(`holds ${what}`, () => {
-        const { script, family, marker } = renderTable(wanted);
-        assert.deepEqual(listed(script, true), listed(inPlainLanguage(wanted, family, marker, rules), false));
+        const { creation, family, marker } = renderTable(wanted);
+        assert.deepEqual(
+          listed(creation, true),
+          listed(inPlainLanguage(wanted, family, marker, rules), false),
+        );
       });
     }
 
@@ -256,7 +266,7 @@ if (canUse("nft")) {
     const inPlaceAfter = (wanted: FirewallTable, disturb: string): boolean => {
       const rendered = renderTable(wanted);
       const script = `nft -j -f - && ${disturb} && nft -j list table ${rendered.family} ${rendered.name}`;
-      return isInPlace(rendered, parseNftListing(inNamespace(script, rendered.script)));
+      return isInPlace(rendered, parseNftListing(inNamespace(script, rendered.creation)));
     };
 
     it("is in place when it was loaded", () => assert.ok(inPlaceAfter(remap, "true")));
@@ -286,27 +296,48 @@ if (canUse("nft")) {
     it("takes the place of what was there, and leaves the tables of others alone", () => {
       const [before, after] = [renderTable(remap), renderTable(forward("drop", [src("10.1.0.1")]))];
       const listing = inNamespace(
-        `nft add table ip filter; nft add chain ip filter liqo-gateway; printf '%s' '${before.script}' | nft -j -f -; nft -j -f -; nft -j list ruleset`,
-        after.script,
+        `nft add table ip filter; nft add chain ip filter liqo-gateway; printf '%s' '${before.creation}' | nft -j -f -; nft -j -f -; nft -j list ruleset`,
+        after.replacement,
       );
       const state = parseNftListing(listing);
       assert.deepEqual(ownTables(state), [{ family: "ip", name: "remap-podcidr" }]);
       const removed = inNamespace(
-        `nft add table ip filter; printf '%s' '${before.script}' | nft -j -f -; nft -j -f -; nft list tables`,
+        `nft add table ip filter; printf '%s' '${before.creation}' | nft -j -f -; nft -j -f -; nft list tables`,
         removalScript(before),
       );
       assert.equal(removed.trim(), "table ip filter");
     });
 
+    it("is not made where somebody else has one of its name, with chains or without", () => {
+      const wanted = renderTable(remap);
+      for (const theirs of ["", "nft add chain ip remap-podcidr theirs;"]) {
+        const listing = inNamespace(
+          `nft add table ip remap-podcidr; ${theirs} nft -j -f - 2>/dev/null && echo loaded; nft -j list ruleset`,
+          wanted.creation,
+        );
+        const state = parseNftListing(listing);
+        assert.equal(holderOf(wanted, state), theirs === "" ? "nobody" : "others");
+        assert.deepEqual(ownTables(state), []);
+      }
+      const after = inNamespace("nft -j -f - && nft -j list chains", wanted.creation);
+      assert.equal(holderOf(wanted, parseNftListing(after)), "ours");
+    });
+
     it("takes any name that an object may have", () => {
-      for (const name of ["10-0-0-7-remap-ipmapping-gw-liqo", "ip", 'a "quoted" one', "x".repeat(340)]) {
+      for (const name of [
+        "1rome-masquerade-bypass",
+        "10-0-0-7-remap-ipmapping-gw-liqo",
+        "ip",
+        'a "quoted" one',
+        "x".repeat(340),
+      ]) {
         const named = {
           ...remap,
           name,
           chains: remap.chains?.map((one) => ({ ...one, name: `${name} ${one.name}` })),
         };
         const rendered = renderTable(named);
-        const listing = inNamespace("nft -j -f - && nft -j list ruleset", rendered.script);
+        const listing = inNamespace("nft -j -f - && nft -j list ruleset", rendered.creation);
         assert.ok(isInPlace(rendered, parseNftListing(listing)), name);
         assert.ok(rendered.name.length <= 255);
       }

@@ -37,6 +37,16 @@ describe("faults of a firewall table", () => {
     it(`are none with ${what}`, () => assert.deepEqual(tableFaults(table), []));
 
   const faulty: [string, FirewallTable, RegExp][] = [
+    [
+      "a table of kube-proxy's name",
+      { name: "kube-proxy", family: "IPV4" },
+      /^table\.name "kube-proxy" is that of a table of other software; choose another$/,
+    ],
+    [
+      "a chain that translates before connections are tracked",
+      chain({ type: "nat", hook: "prerouting", priority: -300, rules: { natRules: [] } }),
+      /^table\.chains\.0\.priority -300 is too early for a chain of type nat; give more than -200$/,
+    ],
     ["an empty table name", { name: "", family: "IPV4" }, /^table\.name is empty; give a name$/],
     [
       "a line break in a name",
