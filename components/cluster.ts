@@ -29,7 +29,8 @@ export interface ClusterProviderArgs {
 
 /**
  * A provider of `@pulumi/kubernetes` with the settings that the components need: known by a stable identifier instead of the text of its
- * kubeconfig, and changing Secrets and ConfigMaps in place, because what reads them knows them by their names.
+ * kubeconfig, changing Secrets and ConfigMaps in place, because what reads them knows them by their names, and taking back fields of the program that
+ * others changed.
  */
 export function clusterProvider(
   name: string,
@@ -42,6 +43,8 @@ export function clusterProvider(
       kubeconfig: pulumi.secret(args.kubeconfig),
       clusterIdentifier: args.clusterIdentifier,
       enableServerSideApply: true,
+      // What the program declares comes back, whoever changed it: a diff in the preview, not a conflict.
+      enablePatchForce: true,
       enableConfigMapMutable: true,
       enableSecretMutable: true,
       suppressDeprecationWarnings: true,

@@ -41,6 +41,8 @@ export async function preparePulumi(options: PreparePulumiOptions = {}): Promise
     ...given,
     ...homeVariables(given),
     PULUMI_SKIP_UPDATE_CHECK: "true",
+    // What `clusterProvider` sets, for plugins of before 4.26, which do not know that setting.
+    PULUMI_K8S_ENABLE_PATCH_FORCE: given["PULUMI_K8S_ENABLE_PATCH_FORCE"] ?? "true",
     // Checking the types of @pulumi/kubernetes takes seconds each run; "npm run build" checks the programs once.
     PULUMI_NODEJS_TRANSPILE_ONLY: given["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
     PATH: pathWith(tools, given),

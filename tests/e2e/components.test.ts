@@ -229,9 +229,11 @@ describe("components, on the real engine and real clusters", function () {
     assert.equal(await nodeIsReady("rome", "milan"), true);
   });
 
-  it("change what is asked for in place", async () => {
-    await (await stackOf({ memory: "2Gi" })).up();
+  it("change what is asked for in place, and take back what somebody else changed", async () => {
     const ref = { name: "milan", namespace: "liqo-tenant-milan" };
+    const byHand = { spec: { resources: { memory: "3Gi" } } };
+    await clients.rome.patch(ResourceSlice, ref, byHand, { type: "merge" });
+    await (await stackOf({ memory: "2Gi" })).up();
     await until("the virtual node has the new capacity", async () => {
       const node = await clients.rome.get(VirtualNode, ref);
       return node?.spec.resourceQuota?.hard?.["memory"] === "2Gi";
