@@ -200,6 +200,11 @@ describe("offloading of namespaces, from rome to milan", function () {
     await offload("taken", { namespaceMappingStrategy: "EnforceSameName" });
     await untilPhase("taken", "AllFailed");
     assert.equal((await mapOf())?.status?.currentMapping?.taken?.phase, "CreationLoopBackOff");
+    const conditions = (await offloadingOf("taken"))?.status?.remoteNamespacesConditions?.milan;
+    assert.match(
+      conditions?.find(({ type }) => type === "Ready")?.message ?? "",
+      /could not create the namespace "taken", .*belongs to somebody else; have the provider delete that one/,
+    );
     assert.equal(
       (await remote("taken"))?.metadata.annotations?.["liqo.io/managed-by-namespace-map"],
       undefined,
