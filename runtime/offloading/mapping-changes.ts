@@ -3,8 +3,12 @@ import type { Informer, Source } from "../kube";
 import { isDeleting } from "./finalizers";
 import { clusterOfSource } from "./shared-caches";
 
-/** The namespaces whose entry in a map of ours changed; all of them when a map comes or goes, since it may concern any. */
-export function mappingChanges(maps: Informer<NamespaceMap>, everyOffloading: () => string[]): Source {
+/** The namespaces whose entry in a map of ours changed, and those of the same remote name; all of them when a map comes or goes, since it may concern any. */
+export function mappingChanges(
+  maps: Informer<NamespaceMap>,
+  everyOffloading: () => string[],
+  ofRemoteName: (remoteName: string) => string[],
+): Source {
   return {
     whenSynced: () => maps.whenSynced(),
     start: (enqueue) => {
@@ -17,7 +21,11 @@ export function mappingChanges(maps: Informer<NamespaceMap>, everyOffloading: ()
         updated: (before, after) => {
           if (clusterOfSource(after) === undefined) return;
           if (isDeleting(before) !== isDeleting(after)) return all(after);
-          for (const namespace of changedNamespaces(before, after)) enqueue(keyIn(namespace));
+          for (const namespace of changedNamespaces(before, after)) {
+            enqueue(keyIn(namespace));
+            // Others may wait for the remote name.
+            for (const name of remoteNames(namespace, before, after)) ofRemoteName(name).forEach(enqueue);
+          }
         },
       });
     },
@@ -32,6 +40,14 @@ function changedNamespaces(before: NamespaceMap, after: NamespaceMap): string[] 
     ...Object.keys(status?.currentMapping ?? {}),
   ]);
   return [...new Set(names)].filter((namespace) => entry(before, namespace) !== entry(after, namespace));
+}
+
+function remoteNames(namespace: string, ...maps: readonly NamespaceMap[]): Set<string> {
+  const names = maps.flatMap(({ spec, status }) => [
+    spec.desiredMapping?.[namespace],
+    status?.currentMapping?.[namespace]?.remoteNamespace,
+  ]);
+  return new Set(names.filter((name) => name !== undefined));
 }
 
 /** Key of the NamespaceOffloading of a namespace. */

@@ -13,10 +13,12 @@ import {
 import type { OffloadingContext } from "./context";
 import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
+import { holderOfRemote, isSettled } from "./remote-name-holders";
 import {
   createNamespace,
   desiredRoleBinding,
   NamespaceTaken,
+  originalNameOf,
   ownerOf,
   type RemoteOwner,
 } from "./remote-namespace";
@@ -28,6 +30,11 @@ interface Caches {
   maps: Informer<NamespaceMap>;
   namespaces: Informer<Namespace>;
   roleBindings: Informer<RoleBinding>;
+}
+
+interface MapMappings {
+  desired: Record<string, string>;
+  before: Current;
 }
 
 type Current = Record<string, { remoteNamespace?: string; phase?: MappingPhase }>;
@@ -80,6 +87,7 @@ async function reconcile(
   const { client } = context;
   const desired = isDeleting(observed) ? {} : (observed.spec.desiredMapping ?? {});
   const before: Current = observed.status?.currentMapping ?? {};
+  const mappings = { desired, before };
   // A map of nothing has nothing to clean up: held back, it would cost the removal of its namespace a round of eight seconds.
   const map = isEmpty(desired)
     ? observed
@@ -90,7 +98,7 @@ async function reconcile(
 
   await Promise.all([
     ...Object.entries(desired).map(async ([local, remote]) => {
-      const result = await provide(local, remote, before[local], owner, context, caches);
+      const result = await provide(local, remote, mappings, owner, context, caches);
       current[local] = { remoteNamespace: remote, phase: result.phase };
       if (result.error instanceof NamespaceTaken) taken = true;
       else if (result.error !== undefined) failures.push(result.error);
@@ -99,7 +107,7 @@ async function reconcile(
       const leaves = desired[local] === undefined || desired[local] !== remoteNamespace;
       if (!leaves || remoteNamespace === undefined) return;
       try {
-        const gone = await withdraw(remoteNamespace, owner, context, caches);
+        const gone = await withdraw(remoteNamespace, mappings, owner, context, caches);
         if (!gone && desired[local] === undefined) current[local] = { remoteNamespace, phase: "Terminating" };
       } catch (error) {
         failures.push(error);
@@ -132,13 +140,24 @@ interface Provided {
 async function provide(
   local: string,
   remote: string,
-  before: Current[string] | undefined,
+  mappings: MapMappings,
   owner: RemoteOwner,
-  { client }: OffloadingContext,
+  context: OffloadingContext,
   caches: Caches,
 ): Promise<Provided> {
+  const { client } = context;
+  const before = mappings.before[local];
   const namespace = caches.namespaces.get(remote);
+  const owned = namespace !== undefined && ownerOf(namespace) === owner.map;
+  const madeFor = owned ? originalNameOf(namespace) : undefined;
   try {
+    const holder = holderOfRemote(remote, mappings, madeFor);
+    if (holder !== undefined && holder !== local)
+      throw new NamespaceTaken(`namespace ${remote} is for ${holder} in NamespaceMap ${owner.map}`);
+    if (owned && !isSettled(remote, mappings, madeFor)) {
+      await withdraw(remote, mappings, owner, context, caches);
+      throw new NamespaceTaken(`namespace ${remote} was made for ${madeFor ?? ""}, and goes first`);
+    }
     if (namespace === undefined || ownerOf(namespace) !== owner.map)
       await createNamespace(client, remote, local, owner);
     // A namespace on its way out takes nothing new; its end comes back as an event.
@@ -165,15 +184,17 @@ async function bind(
   }
 }
 
-/** Deletes a namespace of the map. @returns whether nothing is left to wait for */
+/** Deletes a namespace of the map, unless another entry has it. @returns whether nothing is left to wait for */
 async function withdraw(
   remote: string,
+  mappings: MapMappings,
   owner: RemoteOwner,
   { client }: OffloadingContext,
   caches: Caches,
 ): Promise<boolean> {
   const namespace = caches.namespaces.get(remote) ?? (await client.get(Namespace, { name: remote }));
   if (namespace === undefined || ownerOf(namespace) !== owner.map) return true;
+  if (isSettled(remote, mappings, originalNameOf(namespace))) return true;
   if (!isDeleting(namespace))
     return !(await client.delete(Namespace, { name: remote }, { uid: namespace.metadata.uid ?? "" }));
   return false;

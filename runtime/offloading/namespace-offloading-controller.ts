@@ -25,7 +25,12 @@ import { labelsWithoutNode, type SelectableVirtualNode } from "./cluster-selecti
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import { keyIn, mappingChanges } from "./mapping-changes";
-import { type MappingEdit, planMapping, planRemoval } from "./namespace-offloading-plan";
+import {
+  type MappingEdit,
+  planMapping,
+  planRemoval,
+  type RivalOffloading,
+} from "./namespace-offloading-plan";
 import {
   offloadingPhase,
   type RemoteNamespace,
@@ -35,6 +40,8 @@ import {
 import { invalidNodeSelector } from "./node-selector";
 import { remoteNamespaceName } from "./remote-namespace-name";
 import { clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
+
+const BY_REMOTE_NAME = "remoteName";
 
 /**
  * Offloads namespaces: enters them into the maps of the selected clusters, lets the pod webhook know, and tells how far the remote
@@ -49,14 +56,26 @@ export function namespaceOffloadingController(
 ): Controller {
   const everyOffloading = () =>
     caches.offloadings.list().map(({ metadata }) => keyIn(metadata.namespace ?? ""));
+  caches.offloadings.addIndex(BY_REMOTE_NAME, (offloading) => {
+    const name = remoteNameOf(offloading, options.clusterID);
+    return name instanceof Error ? [] : [name];
+  });
+  const ofRemoteName = (name: string) =>
+    caches.offloadings.byIndex(BY_REMOTE_NAME, name).map(({ metadata }) => keyIn(metadata.namespace ?? ""));
   return runController(
     {
       name: "namespaceoffloading",
       sources: [
-        watches(caches.offloadings, { when: exceptStatus }),
+        watches(caches.offloadings, {
+          keys: (offloading) => {
+            const name = remoteNameOf(offloading, options.clusterID);
+            return [keyIn(namespaceOf(offloading)), ...(name instanceof Error ? [] : ofRemoteName(name))];
+          },
+          when: exceptStatus,
+        }),
         watches(caches.virtualNodes, { keys: everyOffloading, when: exceptStatus }),
         watches(caches.nodes, { keys: everyOffloading, when: labelsChanged }),
-        mappingChanges(caches.namespaceMaps, everyOffloading),
+        mappingChanges(caches.namespaceMaps, everyOffloading, ofRemoteName),
         watches(caches.foreignClusters, { keys: everyOffloading, when: deathChanged }),
         watches(caches.schedulingNamespaces, {
           keys: ({ metadata }) => [keyIn(metadata.name)],
@@ -91,15 +110,17 @@ async function reconcile(offloading: NamespaceOffloading, surroundings: Surround
     Finalizer.namespaceOffloading,
   );
   const intent = intentOf(current, surroundings);
-  const { edits, waiting } =
+  const { edits, waiting, refused } =
     intent instanceof Terminal
-      ? { edits: [], waiting: [] }
+      ? { edits: [], waiting: [], refused: new Map<string, string>() }
       : planMapping({
           namespace: namespaceOf(current),
           remoteName: intent.remoteName,
+          createdAt: current.metadata.creationTimestamp ?? "",
           selector: current.spec.clusterSelector,
           virtualNodes: caches.virtualNodes.list().map((node) => selectable(node, caches)),
           maps,
+          rivals: rivalsOf(current, intent.remoteName, caches),
         });
   const failures = await applyEdits(namespaceOf(current), edits, maps, context);
   if (!(intent instanceof Terminal)) {
@@ -109,9 +130,40 @@ async function reconcile(offloading: NamespaceOffloading, surroundings: Surround
     );
   }
   const remoteName = intent instanceof Terminal ? undefined : intent.remoteName;
-  await writeStatus(current, { maps, waiting: waiting.length, deleting: false, remoteName }, context);
+  const refusals = new Map(
+    [...refused].map(([cluster, holder]) => [cluster, refusal(remoteName ?? "", cluster, holder)]),
+  );
+  await writeStatus(
+    current,
+    { maps, waiting: waiting.length, refusals, deleting: false, remoteName },
+    context,
+  );
   throwFailures(current, failures);
   if (intent instanceof Terminal) throw intent;
+  if (refusals.size > 0) {
+    const subject = `NamespaceOffloading "${keyIn(namespaceOf(current))}"`;
+    throw new Terminal(EventReason.remoteNamespaceTaken, `${subject}: ${[...refusals.values()].join("; ")}`);
+  }
+}
+
+function rivalsOf(
+  { metadata }: NamespaceOffloading,
+  remoteName: string,
+  caches: ConsumerCaches,
+): RivalOffloading[] {
+  return caches.offloadings
+    .byIndex(BY_REMOTE_NAME, remoteName)
+    .filter((other) => other.metadata.namespace !== metadata.namespace)
+    .map((other) => ({
+      namespace: namespaceOf(other),
+      createdAt: other.metadata.creationTimestamp ?? "",
+      selector: other.spec.clusterSelector,
+      deleting: isDeleting(other),
+    }));
+}
+
+function refusal(remoteName: string, cluster: string, holder: string): string {
+  return `the remote namespace "${remoteName}" at cluster "${cluster}" is that of namespace "${holder}", and no two may share one; delete this NamespaceOffloading and make it anew with the strategy SelectedName and another remoteNamespaceName, or un-offload "${holder}"`;
 }
 
 /** Takes the namespace back, and lets the object go when no remote namespace is left. */
@@ -139,11 +191,17 @@ function intentOf(
   const fault = invalidNodeSelector(offloading.spec.clusterSelector);
   if (fault !== undefined)
     return new Terminal(EventReason.invalidClusterSelector, `Invalid ClusterSelector: ${fault}`);
+  const remoteName = remoteNameOf(offloading, options.clusterID);
+  return remoteName instanceof Error
+    ? new Terminal(EventReason.invalidClusterSelector, remoteName.message, { cause: remoteName })
+    : { remoteName };
+}
+
+function remoteNameOf(offloading: NamespaceOffloading, clusterID: string): string | Error {
   try {
-    return { remoteName: remoteNamespaceName(namespaceOf(offloading), offloading.spec, options.clusterID) };
+    return remoteNamespaceName(namespaceOf(offloading), offloading.spec, clusterID);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return new Terminal(EventReason.invalidClusterSelector, message, { cause: error });
+    return error instanceof Error ? error : new Error(String(error), { cause: error });
   }
 }
 
@@ -184,9 +242,12 @@ async function applyEdits(
   { client }: OffloadingContext,
 ): Promise<unknown[]> {
   const results = await Promise.allSettled(
-    edits.map(async ({ map, remoteName }) => {
+    edits.map(async ({ map, remoteName, contested }) => {
       const body = {
-        metadata: { uid: map.metadata.uid },
+        metadata: {
+          uid: map.metadata.uid,
+          ...(contested ? { resourceVersion: map.metadata.resourceVersion } : {}),
+        },
         spec: { desiredMapping: { [namespace]: remoteName ?? null } },
       };
       const written = await client.patch(NamespaceMap, map.metadata, body, { type: "merge" });
@@ -215,27 +276,31 @@ async function setSchedulingLabel(
 interface StatusFacts {
   maps: ReadonlyMap<string, NamespaceMap>;
   waiting: number;
+  /** By cluster. */
+  refusals?: ReadonlyMap<string, string>;
   deleting: boolean;
   remoteName?: string | undefined;
 }
 
 async function writeStatus(
   offloading: NamespaceOffloading,
-  { maps, waiting, deleting, remoteName }: StatusFacts,
+  { maps, waiting, refusals, deleting, remoteName }: StatusFacts,
   { client, clock }: OffloadingContext,
 ): Promise<NamespaceOffloading> {
   const namespace = namespaceOf(offloading);
   const previous = offloading.status?.remoteNamespacesConditions ?? {};
   const conditions: Record<string, RemoteNamespaceCondition[]> = {};
   const remotes: RemoteNamespace[] = [];
-  for (const map of maps.values()) {
+  for (const [cluster, map] of maps) {
+    const refusal = refusals?.get(cluster);
     const wanted = map.spec.desiredMapping?.[namespace];
-    const requested = wanted !== undefined;
+    const requested = refusal !== undefined || wanted !== undefined;
     const { phase, remoteNamespace = wanted } = map.status?.currentMapping?.[namespace] ?? {};
     const remote = {
       requested,
       ...(phase === undefined ? {} : { phase }),
       ...(remoteNamespace === undefined ? {} : { name: remoteNamespace }),
+      ...(refusal === undefined ? {} : { refusal }),
     };
     if (deleting && !requested && phase === undefined) continue;
     remotes.push(remote);

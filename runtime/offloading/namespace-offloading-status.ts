@@ -8,12 +8,14 @@ export type OffloadingPhase =
 
 /** What one NamespaceMap says of a namespace. */
 export interface RemoteNamespace {
-  /** The namespace is in the map's desired mapping. */
+  /** The namespace is in the map's desired mapping, or would be but for a refusal. */
   requested: boolean;
   /** Phase that the provider reports; absent while it reports none. */
   phase?: MappingPhase;
   /** Its name at the provider, as the map has it; absent where the map has none. */
   name?: string;
+  /** Why it is kept out of the map, though its cluster is selected: another namespace has its remote name. */
+  refusal?: string;
 }
 
 export interface RemoteNamespaceCondition {
@@ -39,12 +41,18 @@ export function remoteNamespaceConditions(
 ): RemoteNamespaceCondition[] {
   return findings(remote).map((finding) => {
     const before = previous?.find((condition) => condition.type === finding.type);
-    const same = before?.status === finding.status && before.reason === finding.reason;
+    const same =
+      before?.status === finding.status && before.reason === finding.reason && !renamed(before, finding);
     return same ? before : { ...finding, lastTransitionTime: now };
   });
 }
 
-function findings({ requested, phase, name = "" }: RemoteNamespace): Finding[] {
+/** Who has the remote name may change; other reasons have one message each. */
+function renamed(before: RemoteNamespaceCondition, finding: Finding): boolean {
+  return finding.reason === ConditionReason.remoteNamespaceTaken && before.message !== finding.message;
+}
+
+function findings({ requested, phase, name = "", refusal }: RemoteNamespace): Finding[] {
   const required: Finding = requested
     ? {
         type: "OffloadingRequired",
@@ -58,6 +66,10 @@ function findings({ requested, phase, name = "" }: RemoteNamespace): Finding[] {
         reason: ConditionReason.clusterNotSelected,
         message: "The remote cluster has not been selected through the ClusterSelector field",
       };
+  if (refusal !== undefined) {
+    const { remoteNamespaceTaken: reason } = ConditionReason;
+    return [required, { type: "Ready", status: "False", reason, message: refusal }];
+  }
   return requested || phase !== undefined ? [required, readiness(phase, name)] : [required];
 }
 
@@ -116,8 +128,12 @@ export function offloadingPhase(
   if (deleting) return "Terminating";
   const requested = remotes.filter((remote) => remote.requested);
   const wanted = requested.length + waiting;
-  const ready = requested.filter((remote) => remote.phase === "Accepted").length;
-  const failed = requested.filter((remote) => remote.phase === "CreationLoopBackOff").length;
+  const ready = requested.filter(
+    ({ phase, refusal }) => phase === "Accepted" && refusal === undefined,
+  ).length;
+  const failed = requested.filter(
+    ({ phase, refusal }) => phase === "CreationLoopBackOff" || refusal !== undefined,
+  ).length;
   if (wanted === 0) return "NoClusterSelected";
   if (ready === wanted) return "Ready";
   if (failed === wanted) return "AllFailed";

@@ -25,6 +25,11 @@ export function ownerOf({
   return metadata.annotations?.[Annotation.managedByNamespaceMap];
 }
 
+/** The consumer's namespace that a remote one was made for; undefined where it does not say so. */
+export function originalNameOf({ metadata }: Namespace): string | undefined {
+  return metadata.annotations?.[Annotation.originalName];
+}
+
 export function desiredNamespace(name: string, originalName: string, owner: RemoteOwner): Desired<Namespace> {
   return {
     apiVersion: "v1",
@@ -76,7 +81,14 @@ export async function createNamespace(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const existing = await client.get(Namespace, { name });
-    if (existing === undefined || ownerOf(existing) === owner.map) return;
+    if (existing === undefined) return;
+    if (ownerOf(existing) === owner.map) {
+      const madeFor = originalNameOf(existing);
+      if (madeFor === undefined || madeFor === originalName) return;
+      throw new NamespaceTaken(
+        `namespace ${name} was made for ${madeFor} in NamespaceMap ${owner.map}, and ${originalName} may not share it`,
+      );
+    }
     throw new NamespaceTaken(
       `namespace ${name} exists and does not belong to NamespaceMap ${owner.map}; delete it, or offload under another name`,
     );

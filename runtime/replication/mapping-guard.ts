@@ -1,7 +1,9 @@
-import { EventReason, type Kind, Name, NamespaceMap, NamespaceOffloading } from "../api";
+import { ConditionReason, EventReason, type Kind, Name, NamespaceMap, NamespaceOffloading } from "../api";
 import { isRecord } from "../api/invalid-object";
 import { conditionStatus, type EventRecorder, type KubeClient } from "../kube";
 import type { Replicable } from "./copy";
+
+const TAKEN: string = ConditionReason.remoteNamespaceTaken;
 
 /** Where an edit by hand stands no longer than a moment, and where the offloading does not come to undo it. */
 const FIRST_LOOK_MS = 250;
@@ -101,7 +103,9 @@ export function consents(
   if (offloading === undefined || offloading.metadata.deletionTimestamp) return true;
   if (remoteName !== undefined) return offloading.status?.remoteNamespaceName === remoteName;
   const conditions = offloading.status?.remoteNamespacesConditions?.[map];
-  return conditionStatus(conditions, "OffloadingRequired") !== "True";
+  if (conditionStatus(conditions, "OffloadingRequired") !== "True") return true;
+  // It gave way to another namespace of the same remote name.
+  return conditions?.some(({ type, reason }) => type === "Ready" && reason === TAKEN) ?? false;
 }
 
 /** The source with some entries as they are in its copy. What it answers for is not what was asked of it. */

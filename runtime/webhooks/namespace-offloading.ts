@@ -15,6 +15,8 @@ export interface OffloadingSurroundings {
   liqoNamespace: string;
   /** Labels of its namespace. */
   namespaceLabels: Readonly<Record<string, string>>;
+  /** The NamespaceOffloadings that exist. */
+  offloadings: readonly NamespaceOffloading[];
 }
 
 /**
@@ -25,7 +27,7 @@ export interface OffloadingSurroundings {
  */
 export function validateNamespaceOffloading(
   request: AdmissionRequest,
-  { clusterID, liqoNamespace, namespaceLabels }: OffloadingSurroundings,
+  { clusterID, liqoNamespace, namespaceLabels, offloadings }: OffloadingSurroundings,
 ): Verdict {
   const { object, oldObject, namespace, operation } = request;
   if (object === undefined || object.metadata.deleting) return ALLOWED;
@@ -39,7 +41,8 @@ export function validateNamespaceOffloading(
   const violation =
     before === undefined
       ? (reservedNamespace(namespace, liqoNamespace, namespaceLabels) ??
-        creationViolation(spec, namespace, clusterID))
+        creationViolation(spec, namespace, clusterID) ??
+        takenRemoteName(spec, namespace, clusterID, offloadings))
       : updateViolation(before, spec);
   if (violation !== undefined) return denied(violation);
   const restricted =
@@ -83,6 +86,30 @@ function creationViolation(spec: Spec, namespace: string, clusterID: string): st
   return (
     invalidRemoteNamespaceName(remoteNamespaceName(namespace, spec, clusterID)) ?? selectorViolation(spec)
   );
+}
+
+/** Two namespaces that shared a remote one would delete each other's objects there. */
+function takenRemoteName(
+  spec: Spec,
+  namespace: string,
+  clusterID: string,
+  offloadings: readonly NamespaceOffloading[],
+): string | undefined {
+  const remoteName = remoteNamespaceName(namespace, spec, clusterID);
+  const holder = offloadings.find(
+    ({ metadata, spec: other }) =>
+      metadata.namespace !== namespace &&
+      metadata.deletionTimestamp === undefined &&
+      (other.namespaceMappingStrategy !== "SelectedName" || other.remoteNamespaceName) &&
+      remoteNamespaceName(metadata.namespace ?? "", other, clusterID) === remoteName,
+  );
+  if (holder === undefined) return undefined;
+  const selected = spec.namespaceMappingStrategy === "SelectedName";
+  const field = selected
+    ? `spec.remoteNamespaceName: "${remoteName}"`
+    : `spec.namespaceMappingStrategy: "${spec.namespaceMappingStrategy ?? "DefaultName"}" gives the remote name "${remoteName}", which`;
+  const way = selected ? "give" : "use the strategy SelectedName with";
+  return `NamespaceOffloading "${namespace}/${Name.namespaceOffloading}": ${field} is that of NamespaceOffloading "${holder.metadata.namespace ?? ""}/${Name.namespaceOffloading}" already, and no two may share a remote namespace; ${way} another remoteNamespaceName`;
 }
 
 function updateViolation(before: Spec, spec: Spec): string | undefined {

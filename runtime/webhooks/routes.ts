@@ -123,6 +123,8 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
         clusterID,
         liqoNamespace,
         namespaceLabels: (await namespaceLabels(client, request.namespace)) ?? {},
+        // A miss while the watch lags is the controller's to refuse.
+        offloadings: offloadings.list(),
       }),
     "/mutate/virtualnodes": virtualNodeWebhook({
       context: { clusterID, liqoNamespace, podCidrs },

@@ -215,6 +215,82 @@ describe("offloading of namespaces, from rome to milan", function () {
     await release("taken");
   });
 
+  it("never gives two namespaces one remote namespace, and lets the second go on when the first is taken back", async () => {
+    const asShop = { namespaceMappingStrategy: "SelectedName", remoteNamespaceName: "twin-rome" };
+    await offload("twin");
+    await untilPhase("twin", "Ready");
+    const first = await remote("twin-rome");
+    await offload("beside", asShop);
+    await untilPhase("beside", "AllFailed");
+    const ready = (await offloadingOf("beside"))?.status?.remoteNamespacesConditions?.milan?.[1];
+    assert.equal(`${ready?.type}=${ready?.status} ${ready?.reason}`, "Ready=False RemoteNamespaceTaken");
+    await until("the event names both, the remote name, the provider and the way out", async () => {
+      const { body } = await rome().raw({ path: "/api/v1/namespaces/beside/events" });
+      const text = body.toString().replaceAll('\\"', "'");
+      return (
+        text.includes('"reason":"RemoteNamespaceTaken"') &&
+        text.includes(
+          "NamespaceOffloading 'beside/offloading': the remote namespace 'twin-rome' at cluster 'milan' is that of namespace 'twin'",
+        ) &&
+        text.includes("another remoteNamespaceName")
+      );
+    });
+    assert.equal((await mapOf())?.spec.desiredMapping?.beside, undefined);
+    assert.equal(await phaseOf("twin"), "Ready");
+
+    await release("twin");
+    await untilPhase("beside", "Ready");
+    const second = await remote("twin-rome");
+    assert.notEqual(second?.metadata.uid, first?.metadata.uid, "what the first left is gone");
+    assert.equal(second?.metadata.annotations?.["liqo.io/original-name"], "beside");
+    await unoffload("beside");
+    await clusters().untilGone("twin-rome", () => remote("twin-rome"));
+  });
+
+  it("refuses a second entry of the same remote name in the map of a consumer, and keeps the first", async () => {
+    const enter = (desiredMapping: object) =>
+      milan().patch(
+        NamespaceMap,
+        { name: "other", namespace: AT_MILAN },
+        { spec: { desiredMapping } },
+        { type: "merge" },
+      );
+    const phases = async () => {
+      const map = await milan().get(NamespaceMap, { name: "other", namespace: AT_MILAN });
+      const current = Object.entries(map?.status?.currentMapping ?? {});
+      return current
+        .map(([local, { phase }]) => `${local}=${phase}`)
+        .sort()
+        .join();
+    };
+    const untilPhases = (expected: string) =>
+      until(expected, async () => (await phases()) === expected, { timeoutMs: 30_000 });
+    await milan().create(NamespaceMap, {
+      apiVersion: OFFLOADING,
+      kind: "NamespaceMap",
+      metadata: {
+        name: "other",
+        namespace: AT_MILAN,
+        labels: { "liqo.io/replicated": "true", "liqo.io/originID": "rome", [PEER]: "rome" },
+      },
+      spec: { desiredMapping: { tea: "tea-rome" } },
+    });
+    await untilPhases("tea=Accepted");
+    const first = (await remote("tea-rome"))?.metadata.uid;
+    await enter({ alpha: "tea-rome" });
+    await untilPhases("alpha=CreationLoopBackOff,tea=Accepted");
+    await enter({ alpha: null });
+    await untilPhases("tea=Accepted");
+    assert.equal((await remote("tea-rome"))?.metadata.uid, first);
+    await enter({ alpha: "tea-rome" });
+    await untilPhases("alpha=CreationLoopBackOff,tea=Accepted");
+    await enter({ tea: null });
+    await untilPhases("alpha=Accepted");
+    assert.notEqual((await remote("tea-rome"))?.metadata.uid, first);
+    await milan().delete(NamespaceMap, { name: "other", namespace: AT_MILAN });
+    await clusters().untilGone("tea-rome", () => remote("tea-rome"));
+  });
+
   it("brings a remote namespace back that somebody deletes, and its binding", async () => {
     await offload("lost");
     await untilPhase("lost", "Ready");

@@ -26,6 +26,7 @@ import {
   OFFLOADING,
   refusal,
 } from "../support/admission-cluster";
+import { until } from "../support/until";
 
 describe("admission, over the wire", function () {
   this.timeout(60_000);
@@ -145,6 +146,33 @@ describe("admission, over the wire", function () {
           denial,
         ));
     }
+
+    it("refuses a remote name that another namespace has", async () => {
+      const first = namespaceOffloading("probe", {
+        namespaceMappingStrategy: "SelectedName",
+        remoteNamespaceName: "boutique",
+      });
+      const ref = { name: "offloading", namespace: "probe" };
+      const second = { namespaceMappingStrategy: "SelectedName", remoteNamespaceName: "boutique" };
+      await cluster().makeNamespace("beside");
+      await admin().delete(NamespaceOffloading, ref);
+      await admin().create(NamespaceOffloading, first);
+      const wanted = namespaceOffloading("beside", second);
+      const answer = await until("it is refused", async () => {
+        const given = await refusal(admin().create(NamespaceOffloading, wanted));
+        if (given !== "allowed") return given;
+        await admin().delete(NamespaceOffloading, { ...ref, namespace: "beside" });
+        return undefined;
+      });
+      assert.ok(
+        answer.includes(
+          'NamespaceOffloading "beside/offloading": spec.remoteNamespaceName: "boutique" is that of NamespaceOffloading "probe/offloading" already, and no two may share a remote namespace; give another remoteNamespaceName',
+        ),
+        answer,
+      );
+      await admin().delete(NamespaceOffloading, ref);
+      await admin().create(NamespaceOffloading, namespaceOffloading("probe", {}));
+    });
 
     it("refuses them where Kubernetes, Liqo or credentials live, and nowhere else", async () => {
       for (const [inNamespace, holder] of [

@@ -78,6 +78,8 @@ export const EventReason = {
   vkCreated: "VkCreated",
   vkDeleted: "VkDeleted",
   invalidClusterSelector: "Invalid",
+  /** On a NamespaceOffloading whose remote name another namespace of this cluster has; ours. */
+  remoteNamespaceTaken: "RemoteNamespaceTaken",
   successfulReflection: "SuccessfulReflection",
   failedReflection: "FailedReflection",
   failedDeletion: "FailedDeletion",
@@ -125,6 +127,8 @@ export const ConditionReason = {
   clusterNotSelected: "ClusterNotSelected",
   namespaceCreated: "NamespaceCreated",
   namespaceCreationLoopBackOff: "CreationLoopBackOff",
+  /** Another namespace of the same cluster has it; ours. */
+  remoteNamespaceTaken: "RemoteNamespaceTaken",
   namespaceTerminating: "Terminating",
   namespaceCreating: "Creating",
 

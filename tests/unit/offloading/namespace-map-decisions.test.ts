@@ -3,7 +3,11 @@ import assert from "node:assert/strict";
 import type { NamespaceMap } from "../../../runtime/api";
 import type { SelectableVirtualNode } from "../../../runtime/offloading/cluster-selection";
 import { decideMap, type MapDecision, type MapFacts } from "../../../runtime/offloading/namespace-map-upkeep";
-import { planMapping, planRemoval } from "../../../runtime/offloading/namespace-offloading-plan";
+import {
+  planMapping,
+  planRemoval,
+  type RivalOffloading,
+} from "../../../runtime/offloading/namespace-offloading-plan";
 
 const map = (
   name: string,
@@ -76,17 +80,26 @@ describe("a namespace's place in the maps", () => {
   const inB = {
     nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In", values: ["B"] }] }],
   };
-  const plan = (virtualNodes: SelectableVirtualNode[], ...maps: NamespaceMap[]) => {
-    const { edits, waiting } = planMapping({
+  const plan = (virtualNodes: SelectableVirtualNode[], ...maps: NamespaceMap[]) =>
+    planBeside([], virtualNodes, ...maps);
+  const planBeside = (
+    rivals: RivalOffloading[],
+    virtualNodes: SelectableVirtualNode[],
+    ...maps: NamespaceMap[]
+  ) => {
+    const { edits, waiting, refused } = planMapping({
       namespace: "shop",
       remoteName: "shop-rome",
+      createdAt: "2026-03-01T10:00:00Z",
       selector: inB,
+      rivals,
       virtualNodes,
       maps: new Map(maps.map((one) => [one.metadata.name, one])),
     });
     return [
       ...edits.map(({ map: { metadata }, remoteName }) => `${metadata.name}=${remoteName}`),
       ...waiting.map((name) => `${name}?`),
+      ...[...refused].map(([cluster, holder]) => `${cluster}:${holder}`),
     ];
   };
 
@@ -136,6 +149,75 @@ describe("a namespace's place in the maps", () => {
   for (const [title, actual, expected] of table) {
     it(title, () => assert.deepEqual(actual(), expected));
   }
+
+  describe("beside another of the same remote name", () => {
+    const rival = (given: Partial<RivalOffloading> = {}): RivalOffloading => ({
+      namespace: "b",
+      createdAt: "2026-03-01T09:00:00Z",
+      selector: undefined,
+      deleting: false,
+      ...given,
+    });
+    const younger = { createdAt: "2026-03-01T11:00:00Z" };
+    const sameAge = { createdAt: "2026-03-01T10:00:00Z" };
+    const leaving = (phase: "Terminating" | "Accepted" | "CreationLoopBackOff") => ({
+      ...map("milan"),
+      status: { currentMapping: { b: { remoteNamespace: "shop-rome", phase } } },
+    });
+    const taken = map("milan", { b: "shop-rome" });
+    const shared = map("milan", { b: "shop-rome", shop: "shop-rome" });
+    const rows: [title: string, rival: RivalOffloading[], map: NamespaceMap, expected: string[]][] = [
+      ["gives way to an entry", [rival(younger)], taken, ["milan:b"]],
+      ["gives way to an entry that nobody stands behind", [], taken, ["milan:b"]],
+      ["gives way to an entry that is being taken back", [rival({ deleting: true })], taken, ["milan:b"]],
+      ["waits for what the provider still holds", [], leaving("Terminating"), ["milan:b"]],
+      ["waits for what the provider has not heard of", [], leaving("Accepted"), ["milan:b"]],
+      ["does not wait for what was never made", [], leaving("CreationLoopBackOff"), ["milan=shop-rome"]],
+      ["keeps its entry from an older one", [rival()], map("milan", { shop: "shop-rome" }), []],
+      ["gives way to an older one", [rival()], map("milan"), ["milan:b"]],
+      ["goes before a younger one", [rival(younger)], map("milan"), ["milan=shop-rome"]],
+      ["gives way to one of its age that comes first by name", [rival(sameAge)], map("milan"), ["milan:b"]],
+      [
+        "goes before one of its age that comes later by name",
+        [rival({ ...sameAge, namespace: "tea" })],
+        map("milan"),
+        ["milan=shop-rome"],
+      ],
+      ["does not mind one that goes", [rival({ deleting: true })], map("milan"), ["milan=shop-rome"]],
+      [
+        "does not mind one for other clusters",
+        [
+          rival({
+            selector: {
+              nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In", values: ["A"] }] }],
+            },
+          }),
+        ],
+        map("milan"),
+        ["milan=shop-rome"],
+      ],
+      [
+        "does not mind one whose selector is invalid",
+        [
+          rival({
+            selector: { nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In" }] }] },
+          }),
+        ],
+        map("milan"),
+        ["milan=shop-rome"],
+      ],
+      [
+        "is taken back where both are in, and it is younger",
+        [rival()],
+        shared,
+        ["milan=undefined", "milan:b"],
+      ],
+      ["stays where both are in, and it is older", [rival(younger)], shared, []],
+      ["stays where both are in, and the other goes", [rival({ deleting: true })], shared, []],
+    ];
+    for (const [title, rivals, given, expected] of rows)
+      it(title, () => assert.deepEqual(planBeside(rivals, [node("m", "milan", "B")], given), expected));
+  });
 
   it("is given up everywhere in the end, and only where it is", () => {
     const edits = planRemoval("shop", [map("milan", { shop: "shop-rome" }), map("turin", { more: "x" })]);

@@ -16,6 +16,8 @@ const unwanted = (phase?: RemoteNamespace["phase"]): RemoteNamespace => ({
   requested: false,
 });
 
+const refused: RemoteNamespace = { requested: true, refusal: 'it is that of namespace "b"' };
+
 describe("the phase of an offloading", () => {
   const table: [remotes: RemoteNamespace[], waiting: number, deleting: boolean, phase: OffloadingPhase][] = [
     [[], 0, false, "NoClusterSelected"],
@@ -33,6 +35,9 @@ describe("the phase of an offloading", () => {
     [[wanted("Accepted"), wanted("CreationLoopBackOff")], 0, false, "SomeFailed"],
     [[wanted("CreationLoopBackOff"), wanted()], 0, false, "SomeFailed"],
     [[wanted("Terminating")], 0, false, "InProgress"],
+    [[refused], 0, false, "AllFailed"],
+    [[{ ...refused, phase: "Accepted" }], 0, false, "AllFailed"],
+    [[wanted("Accepted"), refused], 0, false, "SomeFailed"],
     [[wanted("Accepted")], 0, true, "Terminating"],
     [[], 0, true, "Terminating"],
   ];
@@ -53,6 +58,7 @@ describe("the conditions of a remote namespace", () => {
       wanted("CreationLoopBackOff"),
       ["OffloadingRequired=True ClusterSelected", "Ready=False CreationLoopBackOff"],
     ],
+    [refused, ["OffloadingRequired=True ClusterSelected", "Ready=False RemoteNamespaceTaken"]],
     [unwanted("Terminating"), ["OffloadingRequired=False ClusterNotSelected", "Ready=False Terminating"]],
     [unwanted("Accepted"), ["OffloadingRequired=False ClusterNotSelected", "Ready=True NamespaceCreated"]],
   ];
@@ -88,6 +94,13 @@ describe("the conditions of a remote namespace", () => {
       messageFor("kube-system"),
       /the provider has the namespace "kube-system" as Kubernetes' own, .*; delete the NamespaceOffloading, and create/,
     );
+  });
+
+  it("name the namespace that has the remote name now", () => {
+    const before = remoteNamespaceConditions(undefined, refused, now);
+    const message = 'it is that of namespace "c"';
+    const after = remoteNamespaceConditions(before, { ...refused, refusal: message }, now);
+    assert.equal(after[1]?.message, message);
   });
 
   it("change only where something differs", () => {

@@ -42,12 +42,22 @@ describe("a NamespaceOffloading's consent to a change of its namespace's place i
     remoteNamespaceName: "shop-rome",
     remoteNamespacesConditions: { milan: [{ type: "OffloadingRequired", status }] },
   });
+  const gaveWay = {
+    remoteNamespaceName: "shop-rome",
+    remoteNamespacesConditions: {
+      milan: [
+        { type: "OffloadingRequired", status: "True" },
+        { type: "Ready", status: "False", reason: "RemoteNamespaceTaken" },
+      ],
+    },
+  };
   const rows: [string, NamespaceOffloading | undefined, string | undefined, boolean][] = [
     ["is there without one", undefined, undefined, true],
     ["is there while it goes", offloading(required("True"), true), undefined, true],
     ["is there where it selects the cluster no more", offloading(required("False")), undefined, true],
     ["is there where it knows nothing of the cluster", offloading({}), undefined, true],
     ["is not there while it selects the cluster", offloading(required("True")), undefined, false],
+    ["is there where it gave way to another of its remote name", offloading(gaveWay), undefined, true],
     ["is there for the name that it worked out", offloading(required("True")), "shop-rome", true],
     ["is not there for another name", offloading(required("True")), "elsewhere", false],
     ["is not there for a name before it worked out one", offloading(undefined), "shop-rome", false],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
 import { validateNamespaceOffloading } from "../../../runtime/webhooks/namespace-offloading";
+import { NamespaceOffloading } from "../../../runtime/api";
 import { admissionRequest } from "./requests";
 
 const offloading = (spec: object, metadata: object = {}) => ({
@@ -13,7 +14,7 @@ const selector = (operator: string, ...values: string[]) => ({
   clusterSelector: { nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator, values }] }] },
 });
 
-const surroundings = { clusterID: "rome", liqoNamespace: "liqo", namespaceLabels: {} };
+const surroundings = { clusterID: "rome", liqoNamespace: "liqo", namespaceLabels: {}, offloadings: [] };
 
 describe("the validation of a NamespaceOffloading", () => {
   type Row = [title: string, request: Parameters<typeof admissionRequest>[0], denial: RegExp | undefined];
@@ -149,6 +150,52 @@ describe("the validation of a NamespaceOffloading", () => {
       );
       const after = offloading({ podOffloadingStrategy: "LocalAndRemote" }, { namespace });
       const update = { operation: "UPDATE" as const, namespace, oldObject: object, object: after };
+      assert.equal(validateNamespaceOffloading(admissionRequest(update), given).allowed, true);
+    }
+  });
+
+  it("refuses a remote name that another namespace has, and lets what is there be changed", () => {
+    const selected = { namespaceMappingStrategy: "SelectedName", remoteNamespaceName: "shop-rome" };
+    const same = { namespaceMappingStrategy: "EnforceSameName" };
+    const gone = { deletionTimestamp: "2026-03-01T10:00:00Z" };
+    const rows: [existing: object, metadata: object, namespace: string, spec: object, field: string][] = [
+      [{}, {}, "b", selected, 'spec.remoteNamespaceName: "shop-rome" is'],
+      [
+        selected,
+        { namespace: "b" },
+        "shop",
+        {},
+        'spec.namespaceMappingStrategy: "DefaultName" gives the remote name "shop-rome", which is',
+      ],
+      [
+        {},
+        {},
+        "shop-rome",
+        same,
+        'spec.namespaceMappingStrategy: "EnforceSameName" gives the remote name "shop-rome", which is',
+      ],
+      [{}, gone, "b", selected, ""],
+      [{}, {}, "shop", {}, ""],
+      [{}, {}, "b", { ...selected, remoteNamespaceName: "b-rome" }, ""],
+      [{ namespaceMappingStrategy: "SelectedName" }, {}, "b", selected, ""],
+    ];
+    for (const [existing, metadata, namespace, spec, field] of rows) {
+      const there = NamespaceOffloading.fromApiServer(offloading(existing, metadata));
+      const given = { ...surroundings, offloadings: [there] };
+      const object = offloading(spec, { namespace });
+      const verdict = validateNamespaceOffloading(admissionRequest({ namespace, object }), given);
+      const message = verdict.allowed ? "" : verdict.message;
+      const holder = there.metadata.namespace ?? "";
+      assert.ok(
+        message.startsWith(field === "" ? "" : `NamespaceOffloading "${namespace}/offloading": ${field}`),
+      );
+      assert.equal(
+        message.includes(`that of NamespaceOffloading "${holder}/offloading" already`),
+        field !== "",
+        message,
+      );
+      assert.equal(verdict.allowed, field === "");
+      const update = { operation: "UPDATE" as const, namespace, oldObject: object, object };
       assert.equal(validateNamespaceOffloading(admissionRequest(update), given).allowed, true);
     }
   });

@@ -1,0 +1,41 @@
+/** What a consumer asks for, and what was made of it, by local namespace. */
+export interface Mappings {
+  desired: Readonly<Record<string, string>>;
+  before: Readonly<Record<string, { remoteNamespace?: string; phase?: string }>>;
+}
+
+/**
+ * The local namespace that a remote one is for, where the map has several of that name: the one that it was made for, else one that has
+ * it, else the first by name. The others are refused, for one would delete the objects of the other as leftovers.
+ *
+ * @param madeFor the namespace that the remote one was made for; undefined where that is not known, or it does not exist
+ */
+export function holderOfRemote(
+  remote: string,
+  { desired, before }: Mappings,
+  madeFor: string | undefined,
+): string | undefined {
+  const claimants = Object.keys(desired)
+    .filter((local) => desired[local] === remote)
+    .sort();
+  if (madeFor !== undefined && claimants.includes(madeFor)) return madeFor;
+  return claimants.find((local) => holds(before[local], remote)) ?? claimants[0];
+}
+
+/**
+ * Whether a remote namespace is its holder's, and stays. Otherwise it is what another namespace left behind, which goes first: the holder
+ * is not to find it.
+ *
+ * @see {@link holderOfRemote} for the parameters
+ */
+export function isSettled(remote: string, mappings: Mappings, madeFor: string | undefined): boolean {
+  const holder = holderOfRemote(remote, mappings, madeFor);
+  if (holder === undefined) return false;
+  if (madeFor === holder) return true;
+  const left = madeFor !== undefined && mappings.before[madeFor]?.remoteNamespace === remote;
+  return !left && (madeFor === undefined || holds(mappings.before[holder], remote));
+}
+
+function holds(entry: Mappings["before"][string] | undefined, remote: string): boolean {
+  return entry?.remoteNamespace === remote && entry.phase === "Accepted";
+}
