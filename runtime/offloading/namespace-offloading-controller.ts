@@ -14,11 +14,9 @@ import {
   type Controller,
   exceptStatus,
   isNotFound,
-  patchStatusIfChanged,
   runController,
   type SourceEvent,
   Terminal,
-  timestamp,
   watches,
 } from "../kube";
 import { labelsWithoutNode, type SelectableVirtualNode } from "./cluster-selection";
@@ -31,12 +29,7 @@ import {
   planRemoval,
   type RivalOffloading,
 } from "./namespace-offloading-plan";
-import {
-  offloadingPhase,
-  type RemoteNamespace,
-  type RemoteNamespaceCondition,
-  remoteNamespaceConditions,
-} from "./namespace-offloading-status";
+import { writeStatus } from "./namespace-offloading-report";
 import { invalidNodeSelector } from "./node-selector";
 import { remoteNamespaceName } from "./remote-namespace-name";
 import { clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
@@ -271,66 +264,6 @@ async function setSchedulingLabel(
     // The namespace goes, and the NamespaceOffloading with it.
     if (!isNotFound(error)) throw error;
   }
-}
-
-interface StatusFacts {
-  maps: ReadonlyMap<string, NamespaceMap>;
-  waiting: number;
-  /** By cluster. */
-  refusals?: ReadonlyMap<string, string>;
-  deleting: boolean;
-  remoteName?: string | undefined;
-}
-
-async function writeStatus(
-  offloading: NamespaceOffloading,
-  { maps, waiting, refusals, deleting, remoteName }: StatusFacts,
-  { client, clock }: OffloadingContext,
-): Promise<NamespaceOffloading> {
-  const namespace = namespaceOf(offloading);
-  const previous = offloading.status?.remoteNamespacesConditions ?? {};
-  const conditions: Record<string, RemoteNamespaceCondition[]> = {};
-  const remotes: RemoteNamespace[] = [];
-  for (const [cluster, map] of maps) {
-    const refusal = refusals?.get(cluster);
-    const wanted = map.spec.desiredMapping?.[namespace];
-    const requested = refusal !== undefined || wanted !== undefined;
-    const { phase, remoteNamespace = wanted } = map.status?.currentMapping?.[namespace] ?? {};
-    const remote = {
-      requested,
-      ...(phase === undefined ? {} : { phase }),
-      ...(remoteNamespace === undefined ? {} : { name: remoteNamespace }),
-      ...(refusal === undefined ? {} : { refusal }),
-    };
-    if (deleting && !requested && phase === undefined) continue;
-    remotes.push(remote);
-    const { name } = map.metadata;
-    conditions[name] = remoteNamespaceConditions(known(previous[name]), remote, timestamp(clock));
-  }
-  const { object } = await patchStatusIfChanged(
-    client,
-    NamespaceOffloading,
-    offloading,
-    {
-      offloadingPhase: offloadingPhase(remotes, { deleting, waiting }),
-      observedGeneration: offloading.metadata.generation,
-      ...(remoteName === undefined ? {} : { remoteNamespaceName: remoteName }),
-      remoteNamespacesConditions: conditions,
-    },
-    { exact: ["remoteNamespacesConditions"], lock: "never" },
-  );
-  return object;
-}
-
-/** What stands in a status, as far as it is one of ours. */
-function known(
-  conditions: readonly { type: string; status: string }[] | undefined,
-): RemoteNamespaceCondition[] {
-  return (conditions ?? []).filter(
-    (condition): condition is RemoteNamespaceCondition =>
-      (condition.type === "OffloadingRequired" || condition.type === "Ready") &&
-      (condition.status === "True" || condition.status === "False"),
-  );
 }
 
 function throwFailures(offloading: NamespaceOffloading, failures: readonly unknown[]): void {
