@@ -1,5 +1,6 @@
 import {
   Annotation,
+  EventReason,
   type Kind,
   type KubeObject,
   Label,
@@ -36,6 +37,8 @@ const KEY = "certificates";
 const LOOK_AGAIN_MS = 12 * 3600 * 1000;
 /** API servers follow the configurations by a watch; after this time all of them trust a new authority. */
 const SPREAD_MS = 5_000;
+/** An installer that is at work makes the registrations a little later than this process. */
+const INSTALLING_MS = 10_000;
 
 /**
  * Keeps the webhook's certificates: makes and renews them in one named Secret, writes their authority into our own two configurations and no
@@ -46,7 +49,7 @@ const SPREAD_MS = 5_000;
  * @see offloading reference 16.6
  */
 export function certificateController(
-  context: Pick<RuntimeContext, "client" | "informers" | "log" | "clock" | "signal" | "metrics">,
+  context: Pick<RuntimeContext, "client" | "events" | "informers" | "log" | "clock" | "signal" | "metrics">,
   options: CertificateOptions,
 ): Controller {
   const { informers } = context;
@@ -84,11 +87,12 @@ interface Caches {
 class CertificateKeeper {
   private readonly names: readonly string[];
   private served: ServingCertificates | undefined;
+  private readonly missingSince = new Map<string, number>();
   /** A new authority and when it was written into the configurations. */
   private spreading: { ca: string; since: number } | undefined;
 
   constructor(
-    private readonly context: Pick<RuntimeContext, "client" | "log" | "clock">,
+    private readonly context: Pick<RuntimeContext, "client" | "events" | "log" | "clock">,
     private readonly options: CertificateOptions,
     private readonly caches: Caches,
   ) {
@@ -122,6 +126,7 @@ class CertificateKeeper {
       await this.store(secret, decision.data);
       return;
     }
+    const lookAgainMs = this.tellMissing(secret);
     await this.spreadTrust(decision.data.ca);
     const waitMs = this.spreadingForMs(decision.data);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
@@ -129,7 +134,7 @@ class CertificateKeeper {
       await this.options.onCertificates(decision.data);
       this.served = decision.data;
     }
-    return { requeueAfterMs: Math.min(decision.checkAgainAfterMs, LOOK_AGAIN_MS) };
+    return { requeueAfterMs: Math.min(decision.checkAgainAfterMs, lookAgainMs) };
   }
 
   /** Over the version that was decided on, so that of several replicas one wins (409 for the others). */
@@ -156,6 +161,34 @@ class CertificateKeeper {
       type: "Opaque",
       data,
     });
+  }
+
+  /**
+   * The installer makes the registrations; here it can only be told that one is gone. Returns when to look again, in milliseconds.
+   */
+  private tellMissing(secret: Secret | undefined): number {
+    let lookAgainMs = LOOK_AGAIN_MS;
+    const now = this.context.clock.monotonic();
+    for (const { kind, cache } of [
+      { kind: "MutatingWebhookConfiguration", cache: this.caches.mutating },
+      { kind: "ValidatingWebhookConfiguration", cache: this.caches.validating },
+    ]) {
+      if (cache.get(WEBHOOK_CONFIGURATION) !== undefined) {
+        this.missingSince.delete(kind);
+        continue;
+      }
+      const since = this.missingSince.get(kind) ?? now;
+      this.missingSince.set(kind, since);
+      const leftMs = since + INSTALLING_MS - now;
+      if (leftMs > 0) {
+        lookAgainMs = Math.min(lookAgainMs, leftMs);
+        continue;
+      }
+      const message = `${kind} "${WEBHOOK_CONFIGURATION}" is gone, so that API servers do not ask: pods of offloaded namespaces may start at home, and nothing is checked; install it again, as with "pulumi up --refresh"`;
+      this.context.log.warn("not registered", { kind, name: WEBHOOK_CONFIGURATION });
+      if (secret !== undefined) this.context.events.warning(secret, EventReason.notRegistered, message);
+    }
+    return lookAgainMs;
   }
 
   private async spreadTrust(ca: string): Promise<void> {

@@ -4,6 +4,7 @@ import { connect } from "node:tls";
 
 import {
   type Desired,
+  Event,
   MutatingWebhookConfiguration,
   Namespace,
   NamespaceOffloading,
@@ -287,5 +288,22 @@ describe("the webhook component", function () {
       { timeoutMs: 20_000 },
     );
     await works();
+  });
+
+  it("tells that nobody asks it any more when its registration is gone", async () => {
+    await admin.delete(ValidatingWebhookConfiguration, { name: "liqo-webhook" });
+    const told = await until(
+      "the event",
+      async () =>
+        (await admin.list(Event, { namespace: "liqo-system" })).find(
+          ({ reason }) => reason === "NotRegistered",
+        ),
+      { timeoutMs: 30_000 },
+    );
+    assert.equal(told.involvedObject.name, "liqo-webhook-certs");
+    assert.match(
+      told.message ?? "",
+      /^ValidatingWebhookConfiguration "liqo-webhook" is gone.*install it again/,
+    );
   });
 });

@@ -4,6 +4,9 @@
  * Source: control-plane.md 6 and 12.2, offloading.md 1.4, 4.2 and 5, networking.md 4.2.
  */
 export const EventReason = {
+  // admission
+  notRegistered: "NotRegistered",
+
   // nonce and signature
   missingLabels: "MissingLabels",
   missingClusterID: "MissingClusterID",

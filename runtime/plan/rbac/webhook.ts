@@ -19,10 +19,11 @@ export const webhookRules: PolicyRule[] = [
   rule("offloading.liqo.io", ["vkoptionstemplates"], ["get"]),
 ];
 
-/** In the Liqo namespace only: the webhook's own certificate, the leader's lease and its mark. */
+/** In the Liqo namespace only: the webhook's own certificate and what is to be told of it, the leader's lease and its mark. */
 export const webhookNamespaceRules: PolicyRule[] = [
   rule("", ["secrets"], ["create"]),
   rule("", ["secrets"], [...read, "update"], ["liqo-webhook-certs"]),
   rule("", ["pods"], ["patch"]),
+  rule("", ["events"], ["create", "patch"]),
   rule("coordination.k8s.io", ["leases"], ["create", "get", "update"]),
 ];
