@@ -124,7 +124,9 @@ describe("the documents", function () {
       client.close();
     }
     const kubectl = { rome: kubectlWith(kubeconfig("rome")), milan: kubectlWith(kubeconfig("milan")) };
-    await kubectl.rome(["create", "namespace", "shop"]);
+    for (const namespace of ["shop", "liqo-tenant-rome", "liqo-tenant-milan"]) {
+      await kubectl.rome(["create", "namespace", namespace]);
+    }
     const manifests = inLanguage("yaml").filter(({ text }) => text.startsWith("apiVersion:"));
     assert.ok(manifests.length >= 3, `${manifests.length} manifests`);
     for (const { at, text } of manifests) {
