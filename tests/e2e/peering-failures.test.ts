@@ -162,6 +162,16 @@ describe("a peering between rome and milan", function () {
       }
       await says("pool", ACCEPTED);
       await says("fast", { Authentication: ACCEPTED.Authentication, Resources: "Accepted GpusFound" });
+      const asks = (pods: string | null) =>
+        rome.admin.patch(ResourceSlice, atRome("pool"), { spec: { resources: { pods } } }, { type: "merge" });
+      const { pods: asked } = (await rome.admin.get(ResourceSlice, atRome("pool")))?.spec.resources ?? {};
+      await asks("3");
+      await until("it is told that more waits", async () => {
+        const { conditions } = (await rome.admin.get(ResourceSlice, atRome("pool")))?.status ?? {};
+        return conditions?.some(({ type, message }) => type === "Resources" && message?.includes("waits"));
+      });
+      await says("pool", ACCEPTED);
+      await asks(asked === undefined ? null : String(asked));
       await until("the Renew is filled", async () => {
         const renew = await rome.admin.get(Renew, atRome("controlplane-milan"));
         return renew?.status?.authParams?.signedCRT;

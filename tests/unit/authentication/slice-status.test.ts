@@ -151,6 +151,24 @@ describe("the status of a provider's copy of a slice", () => {
     });
   }
 
+  it("keeps what was granted while the tenant is cordoned, and says so of a slice that asks for another amount", () => {
+    const cordoned: SliceFacts = { ...accepted, resources: { ...resources, tenantCondition: "Cordoned" } };
+    const granted = sliceStatus(slice(), accepted, t0);
+    const told = (asked: ResourceSlice["spec"], status: ResourceSlice["status"] = granted) =>
+      sliceStatus(slice({ spec: { ...slice().spec, ...asked }, status }), cordoned, t1);
+    const message = ({ conditions }: ReturnType<typeof told>) =>
+      conditions?.find(({ type }) => type === "Resources")?.message ?? "";
+    assert.deepEqual(told({}), granted);
+    const grown = told({ resources: { cpu: 9 } });
+    assert.match(
+      message(grown),
+      /^ResourceSlice resources accepted: as granted before; .* cordoned this tenant$/,
+    );
+    assert.deepEqual([brief(grown), grown.resources], [brief(granted), granted.resources]);
+    assert.equal(message(told({}, grown)), "ResourceSlice resources accepted", "back to what was granted");
+    assert.equal(message(told({ class: "gold", resources: { cpu: 9 } })), message(granted));
+  });
+
   it("reads acceptance by type", () => {
     const status = sliceStatus(slice(), { ...accepted, authentication: { outcome: "denied" } }, t0);
     assert.equal(isAccepted(slice({ status }), "Resources"), true);
