@@ -41,7 +41,7 @@ export async function preparePulumi(options: PreparePulumiOptions = {}): Promise
     ...given,
     ...homeVariables(given),
     PULUMI_SKIP_UPDATE_CHECK: "true",
-    // What `clusterProvider` sets, for plugins of before 4.26, which do not know that setting.
+    // What `clusterProvider` sets, for plugins that do not know that setting, as 4.25 does not.
     PULUMI_K8S_ENABLE_PATCH_FORCE: given["PULUMI_K8S_ENABLE_PATCH_FORCE"] ?? "true",
     // Checking the types of @pulumi/kubernetes takes seconds each run; "npm run build" checks the programs once.
     PULUMI_NODEJS_TRANSPILE_ONLY: given["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",

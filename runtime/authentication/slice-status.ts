@@ -100,7 +100,7 @@ function resourcesOf(
       return { finding: because(denied.Resources, "the provider has drained this tenant") };
     case "Cordoned":
       return hasResources(slice)
-        ? keptGrant(slice, grantDefaultClass(slice.spec.resources, defaultClass, storageClasses))
+        ? keptGrant(slice, () => grantDefaultClass(slice.spec.resources, defaultClass, storageClasses))
         : { finding: because(denied.Resources, "the provider has cordoned this tenant") };
     case "Active": {
       // Other classes are the business of a controller of the provider's own.
@@ -118,9 +118,9 @@ function resourcesOf(
 }
 
 /** While its tenant is cordoned an accepted slice of ours keeps its grant, and says so where it asks for another by now. */
-function keptGrant(slice: ResourceSlice, asked: Grant): { finding?: Finding<Condition> } {
+function keptGrant(slice: ResourceSlice, asked: () => Grant): { finding?: Finding<Condition> } {
   if (!isDefaultClass(slice.spec.class) || !isAccepted(slice, "Resources")) return {};
-  if (isDeepStrictEqual(slice.status?.resources, asked.resources)) return { finding: accepted.Resources };
+  if (isDeepStrictEqual(slice.status?.resources, asked().resources)) return { finding: accepted.Resources };
   const why =
     "as granted before; what spec.resources asks for by now waits, as the provider has cordoned this tenant";
   return { finding: because(accepted.Resources, why) };

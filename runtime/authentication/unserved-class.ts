@@ -1,5 +1,5 @@
 import { EventReason, type ResourceSlice } from "../api";
-import type { Clock, EventRecorder } from "../kube";
+import { type Clock, conditionStatus, type EventRecorder } from "../kube";
 import { isDefaultClass } from "./default-class";
 
 /** How long a provider's own controller of a class may take before anybody is told that nobody answers, in milliseconds. */
@@ -7,11 +7,10 @@ const ANSWER_WITHIN_MS = 5_000;
 
 /** Whether a slice has credentials and waits for a controller of its class, which is not ours (control plane reference 10.2). */
 export function awaitsItsClass({ spec, status }: ResourceSlice): boolean {
-  const conditions = status?.conditions ?? [];
   return (
     !isDefaultClass(spec.class) &&
-    conditions.some(({ type, status }) => type === "Authentication" && status === "Accepted") &&
-    !conditions.some(({ type }) => type === "Resources") &&
+    conditionStatus(status?.conditions, "Authentication") === "Accepted" &&
+    conditionStatus(status?.conditions, "Resources") === undefined &&
     Object.keys(status?.resources ?? {}).length === 0
   );
 }

@@ -1,5 +1,4 @@
 import {
-  Annotation,
   ForeignCluster,
   Label,
   LabelValue,
@@ -9,6 +8,7 @@ import {
   Node,
   VirtualNode,
 } from "../api";
+import { isDeclaredDead } from "../foreign-cluster/peer-state";
 import type { Informer, InformerSet, SourceEvent } from "../kube";
 
 /** By the cluster at the other end. */
@@ -77,12 +77,6 @@ export function clusterOfSource({ metadata }: NamespaceMap): string | undefined 
   const ours =
     labels[Label.replication] === LabelValue.true && labels[Label.replicationDestination] !== undefined;
   return ours ? labels[Label.remoteClusterID] : undefined;
-}
-
-function isDeclaredDead({ metadata, status }: ForeignCluster): boolean {
-  if (metadata.annotations?.[Annotation.permanentlyUnreachable] !== "true") return false;
-  const server = status?.conditions?.find(({ type }) => type === "APIServerStatus");
-  return server?.status !== "Established";
 }
 
 /** For sources: a peer was declared dead, came back, or became unknown. */

@@ -9,6 +9,7 @@ import {
   Label,
   Secret,
 } from "../api";
+import { isDeclaredDead, isSilent } from "../foreign-cluster/peer-state";
 import { usableKubeconfig } from "../identity";
 import {
   type Controller,
@@ -21,7 +22,6 @@ import {
   watches,
 } from "../kube";
 import { chooseIdentity } from "./choose-identity";
-import { isDeclaredDead, isSilent } from "./peer-state";
 import { PeerReplicator } from "./peer-replicator";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
 import { isDisowned, unlessGone } from "./source-finalizer";

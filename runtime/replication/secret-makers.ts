@@ -1,9 +1,10 @@
-import { Identity, kubeconfigSecretName, Namespace, type ObjectRef, type Secret } from "../api";
+import { Identity, kubeconfigSecretName, Namespace, type Secret } from "../api";
 import {
   exceptStatus,
   type Informer,
   type InformerSet,
   type KubeClient,
+  keyOfRef,
   type Source,
   watches,
 } from "../kube";
@@ -21,7 +22,7 @@ export class SecretMakers {
     this.identities = informers.informer(Identity);
     this.identities.addIndex(bySecret, ({ metadata, spec }) =>
       spec.type === "ControlPlane"
-        ? [secretKey(metadata.namespace, kubeconfigSecretName(metadata.name))]
+        ? [keyOfRef({ name: kubeconfigSecretName(metadata.name), namespace: metadata.namespace })]
         : [],
     );
   }
@@ -40,17 +41,12 @@ export class SecretMakers {
    * cache may not know yet of a deletion that came before the Secret's.
    */
   async makeAgain({ metadata }: Secret): Promise<boolean> {
-    const [maker] = this.identities.byIndex(bySecret, secretKey(metadata.namespace, metadata.name));
+    const [maker] = this.identities.byIndex(bySecret, keyOfRef(metadata));
     if (maker === undefined || maker.metadata.deletionTimestamp) return false;
-    const namespace: ObjectRef = { name: metadata.namespace ?? "" };
     const found = await Promise.all([
       this.client.get(Identity, maker.metadata),
-      this.client.get(Namespace, namespace),
+      this.client.get(Namespace, { name: metadata.namespace ?? "" }),
     ]);
     return found.every((object) => object !== undefined && !object.metadata.deletionTimestamp);
   }
-}
-
-function secretKey(namespace: string | undefined, name: string): string {
-  return `${namespace ?? ""}/${name}`;
 }

@@ -1,9 +1,8 @@
 import { Identity } from "../api";
+import { namespaceNameSchema } from "../plan/names";
 import type { AdmissionRequest, Verdict } from "./admission-review";
 import { verdictOnFindings } from "./fault-verdict";
-import { placementFindings } from "./tenant-placement";
-
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+import { providerFindings } from "./tenant-placement";
 
 /** What an Identity is checked against. */
 export interface IdentitySurroundings {
@@ -23,21 +22,14 @@ export function validateIdentity(
 ): Verdict {
   return verdictOnFindings("Identity", request, (object) => {
     const { clusterID, type, namespace } = Identity.fromApiServer(object.raw).spec;
-    const faults: string[] = [];
-    const warnings: string[] = [];
-    if (!clusterID) faults.push("spec.clusterID: is missing; give the provider's cluster ID");
-    else if (clusterID === ownClusterID) {
-      faults.push(
-        `spec.clusterID: "${clusterID}" is this cluster, and an Identity gives access to another; give the provider's cluster ID`,
-      );
-    } else {
-      const placed = { object, namespace: request.namespace, namespaceLabels, clusterID };
-      const found = placementFindings({ ...placed, field: "spec.clusterID" });
-      faults.push(...found.faults);
-      warnings.push(...found.warnings);
-    }
+    const found = providerFindings(clusterID, {
+      ownClusterID,
+      purpose: "an Identity gives access to another",
+      placed: { object, namespace: request.namespace, namespaceLabels },
+    });
+    const [faults, warnings] = [[...found.faults], [...found.warnings]];
     if (type === undefined) faults.push("spec.type: is missing; write ControlPlane or ResourceSlice");
-    if (namespace && (namespace.length > 63 || !NAMESPACE.test(namespace))) {
+    if (namespace && !namespaceNameSchema.safeParse(namespace).success) {
       faults.push(
         `spec.namespace: ${JSON.stringify(namespace)} is no name of a namespace; give this cluster's tenant namespace at the provider`,
       );

@@ -2,7 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 
 import { Name, NamespaceOffloading } from "../api";
 import { invalidNodeSelector } from "../offloading/node-selector";
-import { invalidRemoteNamespaceName, remoteNamespaceName } from "../offloading/remote-namespace-name";
+import {
+  invalidRemoteNamespaceName,
+  isKubernetesNamespace,
+  remoteNamespaceName,
+} from "../offloading/remote-namespace-name";
 import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admission-review";
 import { isTenantNamespace, tenantOf } from "./tenant-placement";
 
@@ -52,9 +56,6 @@ export function validateNamespaceOffloading(
   return restricted ? { allowed: true, warnings: [RESTRICTED] } : ALLOWED;
 }
 
-/** Kubernetes' own; the namespace `default` is for everybody's pods. */
-const KUBERNETES = ["kube-system", "kube-public", "kube-node-lease"];
-
 /**
  * Why a namespace is never offloaded; undefined where it may be. A provider that holds the pods of Kubernetes or of Liqo would take the cluster
  * down with it, and twins of a tenant namespace would carry its credentials to other providers.
@@ -64,13 +65,15 @@ function reservedNamespace(
   liqoNamespace: string,
   labels: Readonly<Record<string, string>>,
 ): string | undefined {
-  const holder = KUBERNETES.includes(namespace)
-    ? "is Kubernetes' own"
-    : namespace === liqoNamespace
-      ? "is that of Liqo itself"
-      : isTenantNamespace(labels)
-        ? `is the tenant namespace of cluster "${tenantOf(labels) ?? ""}", with its credentials`
-        : undefined;
+  // The namespace `default` is for everybody's pods.
+  const holder =
+    isKubernetesNamespace(namespace) && namespace !== "default"
+      ? "is Kubernetes' own"
+      : namespace === liqoNamespace
+        ? "is that of Liqo itself"
+        : isTenantNamespace(labels)
+          ? `is the tenant namespace of cluster "${tenantOf(labels) ?? ""}", with its credentials`
+          : undefined;
   return holder === undefined
     ? undefined
     : `NamespaceOffloading "${namespace}/${Name.namespaceOffloading}": metadata.namespace: "${namespace}" ${holder}, and must stay in this cluster; put what is to be offloaded into a namespace of its own, and offload that`;

@@ -6,6 +6,7 @@ import {
   KeyError,
   resourceSliceSubject,
 } from "../identity";
+import { conditionStatus } from "../kube";
 import type { AdmittedObject } from "./admission-review";
 import { nodeNameFaults } from "./node-name";
 import { tenantOf } from "./tenant-placement";
@@ -68,7 +69,7 @@ function requestFault(csr: string, slice: string, ownClusterID: string): string 
  * is filled in again by the controllers, as when a client writes the whole spec anew, so that is no change.
  */
 export function changeFaults(before: ResourceSlice, spec: Spec): string[] {
-  if (!has(before, "Authentication", "Accepted")) return [];
+  if (conditionStatus(before.status?.conditions, "Authentication") !== "Accepted") return [];
   const faults = (["providerClusterID", "consumerClusterID"] as const).flatMap((field) =>
     changed(before.spec[field], spec[field])
       ? [
@@ -86,7 +87,7 @@ export function changeFaults(before: ResourceSlice, spec: Spec): string[] {
 /** A class may change, since whoever serves the new one answers; until then what the old one granted stays (control plane reference 10.2). */
 export function changeWarnings(before: ResourceSlice, spec: Spec): string[] {
   const [from, to] = [before.spec.class || "default", spec.class || "default"];
-  if (from === to || !has(before, "Resources")) return [];
+  if (from === to || conditionStatus(before.status?.conditions, "Resources") === undefined) return [];
   return [
     `spec.class: becomes "${to}", and what "${from}" has answered stays until the provider's controller of "${to}" answers; go back to "${from}" if there is none`,
   ];
@@ -94,12 +95,4 @@ export function changeWarnings(before: ResourceSlice, spec: Spec): string[] {
 
 function changed(before: string | undefined, after: string | undefined): boolean {
   return Boolean(before) && Boolean(after) && before !== after;
-}
-
-function has({ status }: ResourceSlice, type: string, state?: string): boolean {
-  return (
-    status?.conditions?.some(
-      (condition) => condition.type === type && (state === undefined || condition.status === state),
-    ) === true
-  );
 }

@@ -58,7 +58,6 @@ export interface AdmissionContext {
  * All webhooks by path. The frequent ones answer from watches; the rare ones ask the API server, whose answer is never old.
  */
 export function admissionRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
-  const labelsOf = async (namespace: string) => (await namespaceLabels(context.client, namespace)) ?? {};
   return {
     ...offloadingRoutes(context, options),
     "/mutate/firewallconfigurations": nameFirewallRules,
@@ -78,16 +77,17 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
       const slices = await context.client.list(ResourceSlice, { labelSelector });
       return validateResourceSlice(request, {
         ownClusterID: options.clusterID,
-        namespaceLabels: await labelsOf(request.namespace),
+        namespaceLabels: await labelsOf(context.client, request.namespace),
         localSlices: slices.map(refOf),
       });
     },
     "/validate/identities": async (request) =>
       validateIdentity(request, {
         ownClusterID: options.clusterID,
-        namespaceLabels: await labelsOf(request.namespace),
+        namespaceLabels: await labelsOf(context.client, request.namespace),
       }),
-    "/validate/quotas": async (request) => validateQuota(request, await labelsOf(request.namespace)),
+    "/validate/quotas": async (request) =>
+      validateQuota(request, await labelsOf(context.client, request.namespace)),
   };
 }
 
@@ -122,7 +122,7 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
       validateNamespaceOffloading(request, {
         clusterID,
         liqoNamespace,
-        namespaceLabels: (await namespaceLabels(client, request.namespace)) ?? {},
+        namespaceLabels: await labelsOf(client, request.namespace),
         // A miss while the watch lags is the controller's to refuse.
         offloadings: offloadings.list(),
       }),
@@ -130,7 +130,7 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
       context: { clusterID, liqoNamespace, podCidrs },
       optionsOf: (node) => virtualKubeletOptions(client, node, options.vkOptionsTemplate),
       nameTaken: (node) => virtualNodeNameTaken(client, node),
-      namespaceLabels: async (namespace) => (await namespaceLabels(client, namespace)) ?? {},
+      namespaceLabels: (namespace) => labelsOf(client, namespace),
     }),
   };
 }
@@ -173,6 +173,11 @@ async function namespaceLabels(
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const namespace = await client.get(Namespace, { name });
   return namespace === undefined ? undefined : (namespace.metadata.labels ?? {});
+}
+
+/** The same, where one that is not there counts as one without labels. */
+async function labelsOf(client: KubeClient, name: string): Promise<Readonly<Record<string, string>>> {
+  return (await namespaceLabels(client, name)) ?? {};
 }
 
 function refOf({ metadata: { name, namespace = "" } }: { metadata: ObjectRef }): {

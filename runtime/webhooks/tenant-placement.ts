@@ -15,33 +15,47 @@ export function tenantOf(labels: Labels): string | undefined {
   return isTenantNamespace(labels) ? labels[Label.remoteClusterID] : undefined;
 }
 
-/** Where an object that concerns a peer is, and whom it names. */
+/** Where an object that concerns a peer is. */
 export interface Placement {
   object: AdmittedObject;
   namespace: string;
   namespaceLabels: Labels;
-  /** The peer that the spec names, in `field`. */
-  clusterID: string;
-  field: string;
+}
+
+/**
+ * What is wrong with the provider that `spec.clusterID` names.
+ *
+ * @param purpose why it cannot be this cluster, as a clause
+ */
+export function providerFindings(
+  clusterID: string | undefined,
+  { ownClusterID, purpose, placed }: { ownClusterID: string; purpose: string; placed: Placement },
+): Findings {
+  const refused = (fault: string) => ({
+    faults: [`spec.clusterID: ${fault}; give the provider's cluster ID`],
+    warnings: [],
+  });
+  if (!clusterID) return refused("is missing");
+  if (clusterID === ownClusterID) return refused(`"${clusterID}" is this cluster, and ${purpose}`);
+  return placementFindings(clusterID, placed);
 }
 
 /**
  * What contradicts what: the spec, the label that peers are looked up by, and the namespace. A label that is missing is no fault, because
  * objects and the labels of their namespace come in any order.
  */
-export function placementFindings(placement: Placement): Findings {
-  const { object, namespace, namespaceLabels, clusterID, field } = placement;
+function placementFindings(clusterID: string, { object, namespace, namespaceLabels }: Placement): Findings {
   const faults: string[] = [];
   const label = object.metadata.labels[Label.remoteClusterID];
   if (label !== undefined && label !== clusterID) {
     faults.push(
-      `the label ${Label.remoteClusterID} is "${label}", and ${field} "${clusterID}"; make them equal`,
+      `the label ${Label.remoteClusterID} is "${label}", and spec.clusterID "${clusterID}"; make them equal`,
     );
   }
   const tenant = tenantOf(namespaceLabels);
   if (tenant !== undefined && tenant !== clusterID) {
     faults.push(
-      `${field} is "${clusterID}", and namespace "${namespace}" is the tenant namespace of cluster "${tenant}"; create it in that of "${clusterID}", or give the ID "${tenant}"`,
+      `spec.clusterID is "${clusterID}", and namespace "${namespace}" is the tenant namespace of cluster "${tenant}"; create it in that of "${clusterID}", or give the ID "${tenant}"`,
     );
   }
   return { faults, warnings: tenant === undefined ? [unmarked(namespace, clusterID)] : [] };

@@ -33,7 +33,6 @@ describe("admission, over the wire", function () {
   before(async () => {
     const labels = { "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "rome" };
     await cluster().makeNamespace("liqo-tenant-rome", labels);
-    await cluster().makeNamespace("shop-rome", { "liqo.io/remote-cluster-id": "rome" });
   });
 
   describe("of the control plane's kinds", () => {

@@ -126,7 +126,6 @@ export const Label = {
   leader: "leaderelection.liqo.io/leader",
 } as const;
 
-/** Keys that Kubernetes and its tools define and that the API relies on. */
 /** Labels of control-plane nodes, of which the first with any node counts. */
 export const controlPlaneNodeLabels = [
   "node-role.kubernetes.io/control-plane",
@@ -134,6 +133,7 @@ export const controlPlaneNodeLabels = [
   "node-role.kubernetes.io/controlplane",
 ] as const;
 
+/** Keys that Kubernetes and its tools define and that the API relies on. */
 export const WellKnownLabel = {
   appName: "app.kubernetes.io/name",
   appInstance: "app.kubernetes.io/instance",

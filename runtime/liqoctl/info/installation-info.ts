@@ -1,7 +1,7 @@
 /** What `liqoctl info` tells of the cluster itself (control plane reference 17.12). */
 import { ForeignCluster } from "../../api/core";
 import { Network } from "../../api/ipam";
-import { Label, Name } from "../../api/keys";
+import { controlPlaneNodeLabels, Label, Name } from "../../api/keys";
 import { Node, Pod } from "../../api/kubernetes";
 import type { Cluster } from "../cluster/cluster";
 import { apiServerOverride, installedControllerManager } from "../cluster/installation";
@@ -37,8 +37,8 @@ const ADDRESS_TYPES = ["ExternalDNS", "ExternalIP", "InternalDNS", "InternalIP",
 
 /** What peers are told (7.1) without an override; where the cluster does not say, the address that this kubeconfig has. */
 async function apiServerAddress(run: Run, { client }: Cluster): Promise<string> {
-  for (const label of ["control-plane", "master", "controlplane"]) {
-    const nodes = await client.list(Node, { labelSelector: `node-role.kubernetes.io/${label}` }, run.call);
+  for (const labelSelector of controlPlaneNodeLabels) {
+    const nodes = await client.list(Node, { labelSelector }, run.call);
     if (nodes.length === 0) continue;
     const addresses = nodes.flatMap(({ status }) => status?.addresses ?? []);
     for (const type of ADDRESS_TYPES) {

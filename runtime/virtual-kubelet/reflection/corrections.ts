@@ -35,11 +35,12 @@ export class Corrections {
     const known = this.writings.get(key);
     if (known === undefined) return 0;
     const elapsed = this.monotonic() - known.at;
+    // The usual case costs no digest.
+    if (elapsed <= SETTLED_MS && known.times < AT_ONCE) return 0;
     if (elapsed > SETTLED_MS || known.what !== digest(content)) {
       this.writings.delete(key);
       return 0;
     }
-    if (known.times < AT_ONCE) return 0;
     const delay = backoffMs(known.times - AT_ONCE + 1, {
       firstMs: FIRST_MS,
       maxMs: LONGEST_MS,
@@ -59,6 +60,7 @@ export class Corrections {
     if (known !== undefined && version !== undefined && known.version === version) return;
     const times = known?.what === what ? known.times + 1 : 1;
     if (this.writings.size >= REMEMBERED) this.forgetSettled();
+    this.writings.delete(key);
     this.writings.set(key, { what, version, times, at: this.monotonic() });
   }
 
@@ -66,9 +68,13 @@ export class Corrections {
     this.writings.delete(key);
   }
 
+  /** The oldest come first: a burst of new ones does not look at all of them each time. */
   private forgetSettled(): void {
     const now = this.monotonic();
-    for (const [key, { at }] of this.writings) if (now - at > SETTLED_MS) this.writings.delete(key);
+    for (const [key, { at }] of this.writings) {
+      if (now - at <= SETTLED_MS) return;
+      this.writings.delete(key);
+    }
   }
 }
 
