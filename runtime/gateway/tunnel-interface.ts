@@ -1,9 +1,9 @@
 import type { Clock } from "../kube";
-import { runCommand } from "../networking/kernel/command";
 import type { Kernel } from "../networking/kernel/kernel";
 import type { ObservedLink } from "../networking/links/observed";
 import { type TunnelLink, tunnelLinkPlan } from "../networking/links/tunnel-link";
 import { RestartDelay } from "./restart-delay";
+import { startWireGuardGo } from "./wireguard-go";
 
 export type Implementation = "kernel" | "userspace";
 
@@ -83,14 +83,4 @@ export class TunnelInterface {
 
 function implementationOf({ kind }: ObservedLink): Implementation {
   return kind === "wireguard" ? "kernel" : "userspace";
-}
-
-/** It leaves its parent once the interface is there, and lives on when the gateway's process is replaced. */
-async function startWireGuardGo(name: string): Promise<string | undefined> {
-  try {
-    const { status, stderr } = await runCommand("setsid", ["wireguard-go", name]);
-    return status === 0 ? undefined : stderr.trim().split("\n").at(-1) || `status ${status}`;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

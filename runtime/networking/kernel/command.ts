@@ -12,6 +12,8 @@ export interface CommandOptions {
   input?: string;
   /** A program that takes longer is killed. Default: 30 s. */
   timeoutMs?: number;
+  /** Variables beside our own. */
+  environment?: Readonly<Record<string, string>>;
 }
 
 /** A program of the system that is missing, or that failed. What it was given on standard input is not told: it may be a key. */
@@ -34,7 +36,7 @@ export async function runCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): Promise<CommandResult> {
-  const { input, timeoutMs = 30_000 } = options;
+  const { input, timeoutMs = 30_000, environment } = options;
   return await new Promise((resolve, reject) => {
     // nft and wg open /dev/stdin by its path, which they cannot where it is a socket, as Node's pipes are; and a file would leave keys somewhere.
     const [file, words]: [string, readonly string[]] =
@@ -43,6 +45,7 @@ export async function runCommand(
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       timeout: timeoutMs,
       killSignal: "SIGKILL",
+      ...(environment && { env: { ...process.env, ...environment } }),
     });
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
     child.stdout?.on("data", (chunk: Buffer) => stdout.push(chunk));
