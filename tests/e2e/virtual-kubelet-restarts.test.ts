@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { Lease, Node, Pod, Secret, ShadowPod, VirtualNode } from "../../runtime/api";
+import { Lease, Node, Pod, RoleBinding, Secret, ShadowPod, VirtualNode } from "../../runtime/api";
 import { TENANT } from "../support/offloading-pair";
 import { until } from "../support/until";
 import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/virtual-kubelet-lab";
@@ -214,6 +214,47 @@ describe("virtual kubelet: restarts, replicas, and a provider that is away", fun
       await until("the lease is renewed again", async () => (await lease()) !== silent);
       await lab.rome.create(Pod, podOf("after"));
       await lab.running("after");
+    });
+
+    it("denying, leaves no pod Ready that it has removed or hides, and each comes back with the rights", async () => {
+      const rights = { name: "tenant-of-rome", namespace: THERE };
+      for (const name of ["removed", "hidden"]) {
+        await lab.rome.create(Pod, podOf(name));
+        await lab.running(name);
+      }
+      const readyOf = async (name: string) =>
+        (await lab.local(name))?.status?.conditions?.find(({ type }) => type === "Ready");
+      const binding = await lab.milan.get(RoleBinding, rights);
+      assert.ok(binding);
+      await lab.milan.delete(RoleBinding, rights);
+      await lab.milan.delete(ShadowPod, { name: "removed", namespace: THERE });
+      await until("the pod is lost", async () => (await readyOf("removed"))?.reason === "RemotePodLost");
+      const lost = await lab.local("removed");
+      assert.equal(lost?.status?.phase, "Running");
+      assert.deepEqual(
+        lost.status.containerStatuses?.map(({ ready }) => ready),
+        [false],
+      );
+      assert.match((await readyOf("removed"))?.message ?? "", /shadowpods.* is forbidden/);
+      assert.equal((await readyOf("hidden"))?.status, "True");
+
+      await lab.kubelet.end("SIGKILL");
+      lab.kubelet = await lab.startKubelet("vk-0");
+      await until(
+        "what cannot be seen is not ready",
+        async () => (await readyOf("hidden"))?.status === "False",
+      );
+      assert.match((await readyOf("hidden"))?.message ?? "", /forbidden/);
+      assert.equal(
+        (await readyOf("removed"))?.lastTransitionTime,
+        lost.status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime,
+      );
+
+      const { apiVersion, kind, roleRef, subjects = [] } = binding;
+      await lab.milan.create(RoleBinding, { apiVersion, kind, metadata: rights, roleRef, subjects });
+      for (const name of ["removed", "hidden"]) {
+        await until(`${name} is ready again`, async () => (await readyOf(name))?.status === "True");
+      }
     });
 
     it("gone for good, lets the node go", async () => {

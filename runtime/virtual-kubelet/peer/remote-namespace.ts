@@ -57,6 +57,11 @@ export class RemoteNamespace {
     return this.pods.synced && this.shadowPods.synced && this.secrets.synced;
   }
 
+  /** What the provider says where it forbids to list the namespace. */
+  get forbidden(): string | undefined {
+    return [this.pods, this.shadowPods, this.secrets].find(({ forbidden }) => forbidden)?.problem;
+  }
+
   release(): void {
     for (const informer of [this.pods, this.shadowPods, this.secrets]) informer.release();
   }

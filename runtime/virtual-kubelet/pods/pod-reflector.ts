@@ -5,12 +5,16 @@ import { type Informer, isConflict, type KubeClient, type Outcome, refOfKey } fr
 import type { RemoteNamespace } from "../peer/remote-namespace";
 import { LocalStatusWriter } from "./local-status-writer";
 import { localStatus } from "./local-status";
+import { lostStatus } from "./lost-status";
 import { decideNotOffloaded, decidePod, type PodDecision } from "./pod-decision";
 import { viewOfLocal, viewOfRemote, viewOfShadow } from "./pod-facts";
 import { type PodMemory, UNSEEN_MS } from "./pod-memory";
 import { rejectedStatus, type Rejection } from "./rejection";
 import { rememberRestarts } from "./restart-offset";
 import { CONFLICT_RETRY_MS, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
+
+/** How often a namespace that cannot be listed yet is looked at again, in milliseconds. What it holds comes as an event. */
+const LOOK_AGAIN_MS = 15_000;
 
 interface Parts extends ShadowPodParts {
   /** Bound to the node. */
@@ -42,8 +46,9 @@ export class PodReflector {
     if (peer.remoteNamespaceOf(namespace) === undefined)
       return await this.withoutNamespace(key, local, memory);
     const remote = peer.cacheOf(namespace);
-    // Both come with an event of their own.
-    if (remote?.synced !== true || access.client === undefined) return;
+    // Each of them comes with an event of its own.
+    if (remote === undefined || access.client === undefined) return;
+    if (!remote.synced) return await this.whileUnseen(local, memory, remote);
 
     this.forgetSeen(memory, remote.shadowPods.get(name, remote.remote));
     const shadow = remote.shadowPods.get(name, remote.remote);
@@ -82,14 +87,37 @@ export class PodReflector {
       case "delete-local-pod":
         return await this.endLocal(pod.key, decision.uid, memory);
       case "create-shadow-pod":
-        return (
-          local && (await this.shadows.create(local, { name, namespace: remote.remote }, memory, client))
-        );
+        return local && (await this.create(local, pod));
       case "reflect":
         return local && (await this.reflect(local, pod, decision));
       case "finish":
         return local && (await this.reject(local, memory, decision.rejection, true));
     }
+  }
+
+  private async create(local: Pod, { remote, name, memory, client }: PodAtHand): Promise<Outcome> {
+    try {
+      return await this.shadows.create(local, { name, namespace: remote.remote }, memory, client);
+    } catch (error) {
+      await this.tellLost(local, memory, error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
+  /** Nothing is known of the remote pod. Where that is because the provider forbids to look, the local one says so. */
+  private async whileUnseen(
+    local: Pod | undefined,
+    memory: PodMemory,
+    { forbidden }: RemoteNamespace,
+  ): Promise<Outcome> {
+    if (local !== undefined && forbidden !== undefined) await this.tellLost(local, memory, forbidden);
+    return { requeueAfterMs: LOOK_AGAIN_MS };
+  }
+
+  /** A pod that ran does not run any more. One that never did goes on waiting. */
+  private async tellLost(local: Pod, memory: PodMemory, why: string): Promise<void> {
+    const lost = lostStatus(local.status, why, this.now());
+    if (lost !== undefined) await this.writeStatus(local, lost, memory);
   }
 
   private async reflect(

@@ -1,0 +1,30 @@
+import type { PodCondition, PodStatus } from "kubernetes-types/core/v1";
+
+/** Reason of a pod whose remote pod is gone, or may not be seen, while the provider lets none be made. */
+export const REMOTE_POD_LOST = "RemotePodLost";
+
+const READINESS = ["Ready", "ContainersReady"];
+
+/**
+ * The status of a pod that was ready and of which nothing is left at the provider, or nothing that may be seen: it keeps its phase, for it may come
+ * back, and is not ready, so that Services do without it.
+ *
+ * @param why for people; shown by `kubectl describe pod`
+ * @param now RFC 3339 time for the conditions that change
+ * @returns nothing where the pod is not ready anyway
+ */
+export function lostStatus(status: PodStatus | undefined, why: string, now: string): PodStatus | undefined {
+  if (status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") !== true) {
+    return undefined;
+  }
+  const lost: PodStatus = { ...status, conditions: status.conditions.map((one) => notReady(one, why, now)) };
+  if (status.containerStatuses !== undefined) {
+    lost.containerStatuses = status.containerStatuses.map((container) => ({ ...container, ready: false }));
+  }
+  return lost;
+}
+
+function notReady(condition: PodCondition, why: string, now: string): PodCondition {
+  if (!READINESS.includes(condition.type) || condition.status !== "True") return condition;
+  return { ...condition, status: "False", reason: REMOTE_POD_LOST, message: why, lastTransitionTime: now };
+}

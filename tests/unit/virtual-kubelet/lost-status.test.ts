@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import type { PodStatus } from "kubernetes-types/core/v1";
+
+import { lostStatus } from "../../../runtime/virtual-kubelet/pods/lost-status";
+
+const now = "2026-03-04T05:06:07Z";
+const then = "2026-03-04T05:00:00Z";
+const running: PodStatus = {
+  phase: "Running",
+  podIP: "10.71.0.9",
+  conditions: [
+    { type: "PodScheduled", status: "True", lastTransitionTime: then },
+    { type: "ContainersReady", status: "True", lastTransitionTime: then },
+    { type: "Ready", status: "True", lastTransitionTime: then },
+  ],
+  containerStatuses: [
+    { name: "app", ready: true, restartCount: 2, image: "app", imageID: "", state: { running: {} } },
+  ],
+};
+
+describe("lostStatus", () => {
+  const lost = lostStatus(running, "may not be made", now);
+
+  it("takes readiness and nothing else", () => {
+    const why = { reason: "RemotePodLost", message: "may not be made", lastTransitionTime: now };
+    assert.deepEqual(lost, {
+      ...running,
+      conditions: [
+        { type: "PodScheduled", status: "True", lastTransitionTime: then },
+        { type: "ContainersReady", status: "False", ...why },
+        { type: "Ready", status: "False", ...why },
+      ],
+      containerStatuses: [
+        { name: "app", ready: false, restartCount: 2, image: "app", imageID: "", state: { running: {} } },
+      ],
+    });
+  });
+
+  const unready: [string, PodStatus | undefined][] = [
+    ["is lost already", lost],
+    ["has no status", undefined],
+    ["has not started", { phase: "Pending" }],
+    [
+      "crashes",
+      { phase: "Running", conditions: [{ type: "Ready", status: "False", reason: "ContainersNotReady" }] },
+    ],
+  ];
+  for (const [what, status] of unready) {
+    it(`says nothing of a pod that ${what}`, () => {
+      assert.equal(lostStatus(status, "another reason", now), undefined);
+    });
+  }
+});
