@@ -1,4 +1,13 @@
-import { Finalizer, type KubeObject, Label, LabelValue, Namespace, NamespaceMap, RoleBinding } from "../api";
+import {
+  EventReason,
+  Finalizer,
+  type KubeObject,
+  Label,
+  LabelValue,
+  Namespace,
+  NamespaceMap,
+  RoleBinding,
+} from "../api";
 import {
   type Controller,
   exceptStatus,
@@ -7,12 +16,14 @@ import {
   keyOf,
   type Outcome,
   patchStatusIfChanged,
+  type ReconcileRun,
   runController,
   watches,
 } from "../kube";
 import type { OffloadingContext } from "./context";
 import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
+import { type Refusal, RefusedMappings } from "./refused-mappings";
 import { holderOfRemote, isSettled } from "./remote-name-holders";
 import {
   createNamespace,
@@ -52,6 +63,7 @@ export function namespaceMapController(context: OffloadingContext): Controller {
     namespaces: informers.informer(Namespace, { labelSelector: Label.remoteClusterID }),
     roleBindings: informers.informer(RoleBinding, { labelSelector: Label.remoteClusterID }),
   };
+  const refused = new RefusedMappings();
   const owning = (object: KubeObject) => {
     const map = ownerOf(object);
     return map === undefined ? [] : [map];
@@ -65,13 +77,19 @@ export function namespaceMapController(context: OffloadingContext): Controller {
         watches(caches.roleBindings, { keys: owning, when: ({ type }) => type !== "added" }),
       ],
       objectOf: (key) => caches.maps.getByKey(key),
-      reconcile: async (key) => {
+      reconcile: async (key, run) => {
         const map = caches.maps.getByKey(key);
-        const consumer = map?.metadata.labels?.[Label.replicationOrigin];
-        if (map === undefined || consumer === undefined) return;
+        if (map === undefined) return refused.forget(key);
+        const consumer = map.metadata.labels?.[Label.replicationOrigin];
+        if (consumer === undefined) return;
         if (map.metadata.labels?.[Label.replicated] !== LabelValue.true) return;
         const owner = { map: keyOf(map), tenantNamespace: map.metadata.namespace ?? "", consumer };
-        return await reconcile(map, owner, context, caches);
+        const tell = (refusals: readonly Refusal[]) => {
+          const entries = map.status?.currentMapping ?? {};
+          for (const refusal of refused.fresh(key, refusals, entries))
+            tellRefusal(refusal, map, consumer, context, run);
+        };
+        return await reconcile(map, owner, context, caches, tell);
       },
     },
     context,
@@ -83,6 +101,7 @@ async function reconcile(
   owner: RemoteOwner,
   context: OffloadingContext,
   caches: Caches,
+  tell: (refusals: readonly Refusal[]) => void,
 ): Promise<Outcome> {
   const { client } = context;
   const desired = isDeleting(observed) ? {} : (observed.spec.desiredMapping ?? {});
@@ -94,13 +113,14 @@ async function reconcile(
     : await withFinalizer(client, NamespaceMap, observed, Finalizer.namespaceMap);
   const current: Current = {};
   const failures: unknown[] = [];
-  let taken = false;
+  const refusals: Refusal[] = [];
 
   await Promise.all([
     ...Object.entries(desired).map(async ([local, remote]) => {
       const result = await provide(local, remote, mappings, owner, context, caches);
       current[local] = { remoteNamespace: remote, phase: result.phase };
-      if (result.error instanceof NamespaceTaken) taken = true;
+      if (result.error instanceof NamespaceTaken)
+        refusals.push({ local, remote, message: result.error.message });
       else if (result.error !== undefined) failures.push(result.error);
     }),
     ...Object.entries(before).map(async ([local, { remoteNamespace }]) => {
@@ -117,6 +137,7 @@ async function reconcile(
     }),
   ]);
 
+  tell(refusals);
   const { object } = await patchStatusIfChanged(
     client,
     NamespaceMap,
@@ -128,7 +149,24 @@ async function reconcile(
     throw new AggregateError(failures, `NamespaceMap ${owner.map}: ${failures.map(messageOf).join("; ")}`);
   if (isEmpty(desired) && isEmpty(current))
     await withoutFinalizer(client, NamespaceMap, object, Finalizer.namespaceMap);
-  return taken ? { requeueAfterMs: TAKEN_AGAIN_MS } : undefined;
+  return refusals.length > 0 ? { requeueAfterMs: TAKEN_AGAIN_MS } : undefined;
+}
+
+/** To the provider's administrator, who alone can free the name; the consumer reads of it in its NamespaceOffloading. */
+function tellRefusal(
+  { local, remote, message }: Refusal,
+  map: NamespaceMap,
+  consumer: string,
+  { events }: OffloadingContext,
+  { log }: ReconcileRun,
+): void {
+  const { remoteNamespaceTaken } = EventReason;
+  events.warning(
+    map,
+    remoteNamespaceTaken,
+    `namespace "${local}" of cluster "${consumer}" waits: ${message}`,
+  );
+  log.warn("a remote namespace is taken", { peer: consumer, local, remote, cause: message });
 }
 
 interface Provided {

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { Namespace, NamespaceMap, NamespaceOffloading, Node, RoleBinding, Secret } from "../../runtime/api";
+import {
+  Event,
+  Namespace,
+  NamespaceMap,
+  NamespaceOffloading,
+  Node,
+  RoleBinding,
+  Secret,
+} from "../../runtime/api";
 import {
   AT_MILAN,
   AT_ROME,
@@ -208,6 +216,24 @@ describe("offloading of namespaces, from rome to milan", function () {
     assert.equal(
       (await remote("taken"))?.metadata.annotations?.["liqo.io/managed-by-namespace-map"],
       undefined,
+    );
+    const told = async () =>
+      (
+        await milan().list(Event, { namespace: AT_MILAN, fieldSelector: "reason=RemoteNamespaceTaken" })
+      ).filter(({ message }) => message?.startsWith('namespace "taken" of cluster "rome" waits: '));
+    await until("the provider is told", async () => (await told()).length > 0);
+    // The map is looked at again, with nothing new to tell of this entry.
+    await offload("meanwhile");
+    await untilPhase("meanwhile", "Ready");
+    await release("meanwhile");
+    const events = await told();
+    assert.deepEqual(
+      events.map(({ type, count, involvedObject }) => [type, count, involvedObject?.kind]),
+      [["Warning", 1, "NamespaceMap"]],
+    );
+    assert.match(
+      events[0]?.message ?? "",
+      /namespace taken exists .*delete it, or offload under another name/,
     );
     await milan().delete(Namespace, { name: "taken" });
     await untilPhase("taken", "Ready");
