@@ -1,5 +1,6 @@
 import type { Controller } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
+import { credentialsController } from "./credentials-controller";
 import { namespaceMapController } from "./namespace-map-controller";
 import { namespaceMapUpkeep } from "./namespace-map-upkeep";
 import { namespaceOffloadingController } from "./namespace-offloading-controller";
@@ -22,6 +23,7 @@ export function offloadingControllers(context: OffloadingContext, options: Offlo
 export function consumerControllers(context: OffloadingContext, options: OffloadingOptions): Controller[] {
   const caches = new ConsumerCaches(context.informers);
   return [
+    credentialsController(context, caches),
     virtualNodeController(context, caches),
     namespaceMapUpkeep(context, options, caches),
     namespaceOffloadingController(context, options, caches),

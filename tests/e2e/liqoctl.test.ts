@@ -313,8 +313,9 @@ describe("liqoctl", function () {
         "create virtualnode extra --remote-cluster-id milan --resource-slice-name extra --labels pool=extra",
       );
       assert.equal((await rome.get(Node, { name: "extra" }))?.metadata.labels?.pool, "extra");
+      const away = await ok("delete resourceslice extra");
+      assert.match(away.err, /WARN VirtualNode liqo-tenant-milan\/extra uses slice extra/);
       await ok("delete virtualnode extra");
-      await ok("delete resourceslice extra");
       assert.match((await ok("delete rs extra")).err, /no ResourceSlice extra is there/);
       await fails(
         `cordon tenant athens ${provider} --skip-confirm`,

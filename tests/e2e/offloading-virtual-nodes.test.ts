@@ -4,13 +4,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import {
   type Desired,
   ForeignCluster,
+  Identity,
   type KubeObject,
   Lease,
   Node,
   Pod,
+  Secret,
   VirtualNode,
 } from "../../runtime/api";
 import { isNotFound } from "../../runtime/kube";
+import { eventAbout } from "../support/events";
 import { AT_ROME, OffloadingClusters } from "../support/offloading-clusters";
 import { until } from "../support/until";
 
@@ -202,5 +205,48 @@ describe("virtual nodes, at the consumer", function () {
     await clusters().untilGone("the virtual node", () => clusters().virtualNode("headless"));
     assert.ok(await rome().get(Node, { name: "headless" }));
     await rome().delete(Node, { name: "headless" });
+  });
+
+  it("keeps the credentials of a slice that is gone until the last virtual node that uses them is", async () => {
+    const ref = { name: "kubeconfig-resourceslice-spare", namespace: AT_ROME };
+    const secret = () => rome().get(Secret, ref);
+    const make = () =>
+      rome().create(Secret, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: {
+          ...ref,
+          labels: { "liqo.io/remote-cluster-id": "milan", "liqo.io/identity-type": "ResourceSlice" },
+        },
+      });
+    const held = async () =>
+      (await secret())?.metadata.finalizers?.includes("virtualnode-controller.liqo.io/finalizer") === true;
+    for (const name of ["spare-a", "spare-b"]) {
+      await clusters().makeVirtualNode(name, { kubeconfigSecretRef: { name: ref.name } });
+    }
+    const first = await make();
+    await until("the credentials are held", held);
+
+    const { apiVersion, kind } = Identity;
+    const maker = { name: "resourceslice-spare", namespace: AT_ROME };
+    const spec = { clusterID: "milan", type: "ResourceSlice" as const };
+    await rome().create(Identity, { apiVersion, kind, metadata: maker, spec });
+    await pause(500);
+    await rome().delete(Secret, ref);
+    await clusters().untilGone("what its Identity makes again", secret);
+    await rome().delete(Identity, maker);
+
+    const second = await make();
+    assert.notEqual(second.metadata.uid, first.metadata.uid);
+    await until("the new ones are held", held);
+    await rome().delete(Secret, ref);
+    const told = await eventAbout(rome(), { kind: "Secret", ...ref }, "CredentialsHeld");
+    assert.match(told, /spare-a, spare-b.*liqoctl delete virtualnode/);
+    await clusters().deleteVirtualNode("spare-a");
+    await clusters().untilGone("one virtual node", () => clusters().virtualNode("spare-a"));
+    await pause(500);
+    assert.equal((await secret())?.metadata.uid, second.metadata.uid);
+    await clusters().deleteVirtualNode("spare-b");
+    await clusters().untilGone("the credentials", secret);
   });
 });

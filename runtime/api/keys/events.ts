@@ -47,6 +47,8 @@ export const EventReason = {
   invalidControlPlaneSecret: "InvalidControlPlaneSecret",
   /** On a control-plane Secret whose deletion waits for what it is needed for; ours. */
   controlPlaneSecretHeld: "ControlPlaneSecretHeld",
+  /** On a slice's kubeconfig Secret that virtual nodes still use; ours. */
+  credentialsHeld: "CredentialsHeld",
   /** On what is to be copied to a peer; ours, as are the next two. */
   controlPlaneIdentityMissing: "ControlPlaneIdentityMissing",
   replicationForbidden: "ReplicationForbidden",

@@ -15,6 +15,7 @@ export const Finalizer = {
   namespaceOffloading: "namespaceoffloading-controller.liqo.io/finalizer",
   /** On the provider's NamespaceMap. */
   namespaceMap: "namespacemap-controller.liqo.io/finalizer",
+  /** On a VirtualNode, and on the credentials of a slice that it uses. */
   virtualNode: "virtualnode-controller.liqo.io/finalizer",
 
   network: "network.ipam.liqo.io/finalizer",

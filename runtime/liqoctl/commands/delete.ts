@@ -1,9 +1,11 @@
 import { Command } from "commander";
 
 import { ResourceSlice } from "../../api/authentication";
+import { kubeconfigSecretName, sliceIdentityName } from "../../api/keys";
 import type { Kind, KubeObject } from "../../api/meta";
 import { Configuration, GatewayClient, GatewayServer, PublicKey } from "../../api/networking";
 import { VirtualNode } from "../../api/offloading";
+import { controllerOf } from "../../kube";
 import { type Cluster } from "../cluster/cluster";
 import { type CommandContext, runs } from "../command";
 import { CommandError } from "../failure";
@@ -48,12 +50,32 @@ function of<T extends KubeObject>(
   );
 }
 
+/** The virtual nodes that go on with the credentials of a slice that goes; the one that was made with it goes, too. */
+async function tellUsers(run: Run, { client }: Cluster, { kind, metadata }: KubeObject): Promise<void> {
+  if (kind !== ResourceSlice.kind) return;
+  const { name, namespace, uid } = metadata;
+  const secret = kubeconfigSecretName(sliceIdentityName(name));
+  const nodes = await client.list(VirtualNode, namespace === undefined ? {} : { namespace }, run.call);
+  const users = nodes
+    .filter(({ spec }) => spec.kubeconfigSecretRef?.name === secret)
+    .filter((node) => controllerOf(node)?.uid !== uid)
+    .map((node) => node.metadata.name);
+  for (const user of users) {
+    const way = `remove it, too: liqoctl delete virtualnode ${user}`;
+    run.progress.warn(
+      undefined,
+      `VirtualNode ${namespace}/${user} uses slice ${name}: no new pod starts there; ${way}`,
+    );
+  }
+}
+
 async function remove<T extends KubeObject>(
   run: Run,
-  { client }: Cluster,
+  cluster: Cluster,
   kind: Kind<T>,
   { name, namespace }: { name: string; namespace: string | undefined },
 ): Promise<void> {
+  const { client } = cluster;
   const selection = {
     fieldSelector: `metadata.name=${name}`,
     ...(namespace === undefined ? {} : { namespace }),
@@ -74,6 +96,7 @@ async function remove<T extends KubeObject>(
     undefined,
     `remove ${kind.kind} ${name}`,
     async (waiting) => {
+      await tellUsers(run, cluster, only);
       await client.delete(kind, only.metadata, { ...run.call, uid: only.metadata.uid ?? "" });
       const next = `see which finalizers hold it: kubectl get ${kind.plural}.${kind.group} -n ${only.metadata.namespace} ${name} -o yaml`;
       await waitUntil(run, { waiting, next }, async () => {

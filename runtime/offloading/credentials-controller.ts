@@ -1,0 +1,72 @@
+import { EventReason, Finalizer, Identity, kubeconfigSecretName, Label, Secret } from "../api";
+import { type Controller, exceptStatus, type Informer, keyOfRef, runController, watches } from "../kube";
+import type { OffloadingContext } from "./context";
+import { decideCredentials } from "./credentials-hold";
+import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
+import type { ConsumerCaches } from "./shared-caches";
+
+const BY_SECRET = "secret";
+
+/** Holds the credentials of slices for the virtual nodes that use them, whatever becomes of the slice. */
+export function credentialsController(context: OffloadingContext, caches: ConsumerCaches): Controller {
+  const { client, events } = context;
+  // Those that we make of Identities: a Secret of a user's own is not ours to hold.
+  const secrets = context.informers.informer(Secret, { labelSelector: Label.remoteClusterID });
+  const identities: Informer<Identity> = context.informers.informer(Identity);
+  identities.addIndex(BY_SECRET, ({ metadata }) => [
+    keyOfRef({ name: kubeconfigSecretName(metadata.name), namespace: metadata.namespace }),
+  ]);
+  caches.virtualNodes.addIndex(BY_SECRET, ({ metadata, spec }) => {
+    const name = spec.kubeconfigSecretRef?.name;
+    return name ? [keyOfRef({ name, namespace: metadata.namespace })] : [];
+  });
+  return runController(
+    {
+      name: "slice-credentials",
+      sources: [
+        watches(secrets, { when: ({ object }) => isOfSlice(object) }),
+        watches(caches.virtualNodes, {
+          keys: ({ metadata, spec }) => {
+            const name = spec.kubeconfigSecretRef?.name;
+            return name ? [keyOfRef({ name, namespace: metadata.namespace })] : [];
+          },
+          when: exceptStatus,
+        }),
+        watches(identities, {
+          keys: ({ metadata }) => [
+            keyOfRef({ name: kubeconfigSecretName(metadata.name), namespace: metadata.namespace }),
+          ],
+          when: exceptStatus,
+        }),
+      ],
+      objectOf: (key) => secrets.getByKey(key),
+      reconcile: async (key) => {
+        const secret = secrets.getByKey(key);
+        if (secret === undefined || !isOfSlice(secret)) return;
+        const users = caches.virtualNodes.byIndex(BY_SECRET, key).map(({ metadata }) => metadata.name);
+        const step = decideCredentials({
+          deleting: isDeleting(secret),
+          held: hasFinalizer(secret, Finalizer.virtualNode),
+          users,
+          madeAgain: identities.byIndex(BY_SECRET, key).some((identity) => !isDeleting(identity)),
+        });
+        if (step === "hold") await withFinalizer(client, Secret, secret, Finalizer.virtualNode);
+        if (step === "release") await withoutFinalizer(client, Secret, secret, Finalizer.virtualNode);
+        if (step === "tell") events.warning(secret, EventReason.credentialsHeld, heldMessage(users));
+      },
+    },
+    context,
+  );
+}
+
+function isOfSlice({ metadata }: Secret): boolean {
+  return metadata.labels?.[Label.identityType] === "ResourceSlice";
+}
+
+function heldMessage(users: readonly string[]): string {
+  const nodes = [...users].sort().join(", ");
+  return (
+    `kept until no virtual node uses it: ${nodes}. Their grant is gone with the slice, and no new pod starts there; ` +
+    "delete them (liqoctl delete virtualnode), or create the slice again under its name"
+  );
+}
