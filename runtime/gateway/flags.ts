@@ -1,6 +1,8 @@
 import { z } from "zod";
 import * as flag from "../component/flags";
+import { TUNNEL_MTU } from "../api/networking/endpoint";
 import { agentFlags } from "../networking/agent-flags";
+import { DEFAULT_MTU } from "../networking/tunnel";
 
 const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
@@ -21,7 +23,7 @@ export const gatewayFlags = z.object({
   podName: flag.text(process.env.POD_NAME ?? ""),
 
   // the tunnel
-  mtu: flag.integer(1340, 576, 65_535),
+  mtu: flag.integer(DEFAULT_MTU, TUNNEL_MTU.min, TUNNEL_MTU.max),
   /** Of a server. Only the first one is used. */
   listenPorts: flag.list(),
   /** Of a client: addresses and names at which the server may be, tried in turn. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
 import { localObjectReference, objectReference, observedGeneration } from "../schema/fields";
-import { endpointStatus, internalEndpoint } from "./endpoint";
+import { clientEndpoint, internalEndpoint, tunnelMtu } from "./endpoint";
 
 /** Source: networking.md 4.2 and 9. */
 export const GatewayClient = defineKind({
@@ -16,8 +16,8 @@ export const GatewayClient = defineKind({
   spec: () =>
     z.object({
       clientTemplateRef: objectReference().optional().describe("Template that the gateway is made from."),
-      mtu: z.int().optional().describe("Bytes; the same on both ends."),
-      endpoint: endpointStatus().optional().describe("Where the peer's server is reached."),
+      mtu: tunnelMtu().optional(),
+      endpoint: clientEndpoint().optional().describe("Where the peer's server is reached."),
       secretRef: localObjectReference()
         .optional()
         .describe("Secret with the WireGuard keys; made when absent."),

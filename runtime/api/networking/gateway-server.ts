@@ -1,26 +1,33 @@
 import { z } from "zod";
 
 import { AGE, defineKind, type KindObject } from "../define-kind";
-import {
-  int32,
-  localObjectReference,
-  objectReference,
-  observedGeneration,
-  stringMap,
-} from "../schema/fields";
+import { localObjectReference, objectReference, observedGeneration, stringMap } from "../schema/fields";
 import { validated } from "../schema/rules";
-import { distinct, endpointStatus, internalEndpoint, ports, withPortRules } from "./endpoint";
+import {
+  distinct,
+  endpointStatus,
+  internalEndpoint,
+  nodePort,
+  port,
+  portList,
+  tunnelMtu,
+  withPortRules,
+} from "./endpoint";
 
 /** How the server is exposed. */
 const serverEndpoint = () => {
   const exclusive = validated(
     withPortRules(
       z.object({
-        port: int32().optional().describe("The port, when there is one."),
-        ports: ports().optional().describe("The ports, when there are several."),
+        port: port().optional().describe("The port, when there is one."),
+        ports: portList().optional().describe("The ports, when there are several."),
         serviceType: z.enum(["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]).default("ClusterIP"),
-        nodePort: int32().optional().describe("The node port; drawn by Kubernetes when absent."),
-        nodePorts: ports().optional().describe("The node ports, in the order of the ports."),
+        nodePort: nodePort().optional().describe("The node port; drawn by Kubernetes when absent or 0."),
+        nodePorts: z
+          .array(nodePort())
+          .max(64)
+          .optional()
+          .describe("The node ports, in the order of the ports."),
         loadBalancerIP: z.string().optional(),
       }),
     ),
@@ -49,7 +56,7 @@ export const GatewayServer = defineKind({
   spec: () =>
     z.object({
       serverTemplateRef: objectReference().optional().describe("Template that the gateway is made from."),
-      mtu: z.int().optional().describe("Bytes; the same on both ends."),
+      mtu: tunnelMtu().optional(),
       endpoint: serverEndpoint().optional().describe("How the peer reaches the gateway."),
       secretRef: localObjectReference()
         .optional()

@@ -169,6 +169,7 @@ function networkFaults(settings: z.output<typeof fields>): Fault[] {
     ...own.filter(({ cidr }) => cidr.length > MAX_OWN_LENGTH).map(tooSmall(MAX_OWN_LENGTH)),
     ...overlapFaults(pods),
     ...overlapsWith(services, pods),
+    ...reserved.flatMap((one, index) => repeatedFaults(one, reserved.slice(0, index))),
     ...reserved.flatMap((one) => insideFaults(one, [...pods, services])),
     // The cluster's own two networks are chosen by us: they never stand in the way of what is there.
     ...own.flatMap((one, index) =>
@@ -226,6 +227,13 @@ function insideFaults({ path, cidr }: Named, others: readonly Named[]): Fault[] 
       path,
       message: `lies in ${textOf(other.path)} ${formatCidr(other.cidr)}, which is in use as a whole already; leave it out, or give a network of the surroundings`,
     }));
+}
+
+/** Reserved networks may hold each other; two that are the same would be one object made twice. */
+function repeatedFaults({ path, cidr }: Named, before: readonly Named[]): Fault[] {
+  const same = before.find((other) => formatCidr(other.cidr) === formatCidr(cidr));
+  if (same === undefined) return [];
+  return [{ path, message: `is ${textOf(same.path)} once more; leave one of the two out` }];
 }
 
 function textOf(path: readonly (string | number)[]): string {

@@ -276,6 +276,11 @@ describe("settings of the networking", () => {
       /internalCidr: "172\.18\.0\.0\/20" overlaps reservedSubnets\[0\] 172\.16\.0\.0\/12/,
     ],
     [
+      "a reserved network twice",
+      { reservedSubnets: ["172.18.0.0/16", "192.168.7.0/24", "172.18.0.0/16"] },
+      /reservedSubnets\[2\]: "172\.18\.0\.0\/16" is reservedSubnets\[0\] once more; leave one of the two out/,
+    ],
+    [
       "one range for both of the cluster's own",
       { externalCidr: "10.70.0.0/16", internalCidr: "10.70.128.0/17" },
       /internalCidr: .* overlaps externalCidr 10\.70\.0\.0\/16/,
