@@ -85,7 +85,10 @@ function charge(
   { ledger, quotaOf }: ShadowPodWebhookOptions,
 ): Verdict {
   const quota = quotaOf(creator);
-  if (quota === undefined) return denied("failed getting quota");
+  if (quota === undefined)
+    return denied(
+      `failed getting quota: there is none for user "${creator}"; it comes with a granted ResourceSlice of that user`,
+    );
   const violation = quotaViolation(quota, demand, ledger.usage(creator, key));
   if (violation !== undefined) return denied(violation);
   if (!request.dryRun)

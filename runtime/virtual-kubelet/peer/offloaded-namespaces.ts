@@ -1,15 +1,9 @@
 import type { NamespaceMap } from "../../api";
 import { Label, LabelValue } from "../../api/keys";
 
-/**
- * The namespaces that a provider has accepted, remote by local name (offloading reference 9.1). Of the maps in a tenant namespace only our own
- * counts: with peerings in both directions the provider's map is there too.
- */
-export function acceptedNamespaces(
-  maps: readonly NamespaceMap[],
-  provider: string,
-): ReadonlyMap<string, string> {
-  const ours = maps
+/** Of the maps in a tenant namespace our own: with peerings in both directions the provider's map is there too. */
+export function mapToProvider(maps: readonly NamespaceMap[], provider: string): NamespaceMap | undefined {
+  const [ours] = maps
     .filter(({ metadata: { labels = {} } }) => {
       return labels[Label.remoteClusterID] === provider && labels[Label.replicated] !== LabelValue.true;
     })
@@ -17,8 +11,13 @@ export function acceptedNamespaces(
       (a, b) =>
         precedence(a, provider) - precedence(b, provider) || (a.metadata.name < b.metadata.name ? -1 : 1),
     );
+  return ours;
+}
+
+/** The namespaces that a provider has accepted, remote by local name (offloading reference 9.1). */
+export function acceptedNamespaces(map: NamespaceMap | undefined): ReadonlyMap<string, string> {
   const accepted = new Map<string, string>();
-  for (const [local, { remoteNamespace, phase }] of Object.entries(ours[0]?.status?.currentMapping ?? {})) {
+  for (const [local, { remoteNamespace, phase }] of Object.entries(map?.status?.currentMapping ?? {})) {
     if (phase === "Accepted" && remoteNamespace) accepted.set(local, remoteNamespace);
   }
   return accepted;

@@ -3,7 +3,7 @@ import type { Pod } from "../../api/kubernetes";
 import type { Informer, InformerSet, KubeClient, RuntimeContext } from "../../kube";
 import type { NodeSettings } from "../node-settings";
 import type { ReflectionPair } from "../reflection/reflected-metadata";
-import { acceptedNamespaces } from "./offloaded-namespaces";
+import { acceptedNamespaces, mapToProvider } from "./offloaded-namespaces";
 import { ProviderAccess } from "./provider-access";
 import { RemoteNamespace } from "./remote-namespace";
 
@@ -45,6 +45,7 @@ export class Peer {
   private readonly listeners = new Set<NamespaceListener>();
   private readonly running = new Map<string, RemoteNamespace>();
   private accepted: ReadonlyMap<string, string> = new Map();
+  private map: NamespaceMap | undefined;
   private reader: ProviderAccess | undefined;
   private readerInformers: InformerSet | undefined;
 
@@ -94,6 +95,11 @@ export class Peer {
   /** Undefined where the namespace is not offloaded to this peer. */
   remoteNamespaceOf(local: string): string | undefined {
     return this.accepted.get(local);
+  }
+
+  /** Whether the namespace is to be offloaded to this peer; {@link remoteNamespaceOf} tells whether it is. */
+  isToBeOffloaded(local: string): boolean {
+    return this.map?.spec.desiredMapping?.[local] !== undefined;
   }
 
   /** Undefined where the namespace is not offloaded, or the provider is not reached yet. */
@@ -161,7 +167,8 @@ export class Peer {
     const inTenant = this.maps
       .list()
       .filter(({ metadata }) => metadata.namespace === this.identity.namespace);
-    this.accepted = acceptedNamespaces(inTenant, this.identity.clusterId);
+    this.map = mapToProvider(inTenant, this.identity.clusterId);
+    this.accepted = acceptedNamespaces(this.map);
 
     for (const namespace of [...this.running.values()]) {
       const moved = this.accepted.get(namespace.local) !== namespace.remote;

@@ -2,6 +2,7 @@ import { ShadowPod } from "../../api";
 import { EventReason, Label, LabelValue } from "../../api/keys";
 import { Pod } from "../../api/kubernetes";
 import { type Informer, isConflict, type KubeClient, type Outcome, refOfKey } from "../../kube";
+import type { Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
 import { LocalStatusWriter } from "./local-status-writer";
 import { localStatus } from "./local-status";
@@ -189,12 +190,8 @@ export class PodReflector {
     const before = memory.written;
     const outcome = await this.statuses.write(local, desired, memory, takeOver);
     if (memory.written === before || takeOver) return outcome;
-    this.parts.report.warn(
-      local,
-      EventReason.reflectionDisabled,
-      `Reflection to cluster "${this.provider}" disabled for namespace "${local.metadata.namespace}". ` +
-        "Offload the namespace to run the pod there; for a DaemonSet, exclude nodes labelled liqo.io/type=virtual-node",
-    );
+    const why = disabledBecause(local, rejection, this.provider, this.parts.peer);
+    if (why !== undefined) this.parts.report.warn(local, EventReason.reflectionDisabled, why);
     return outcome;
   }
 
@@ -245,6 +242,21 @@ interface PodAtHand {
   memory: PodMemory;
   remote: RemoteNamespace;
   client: KubeClient;
+}
+
+/** Why a pod does not run in a namespace without a twin, and the way out; undefined where it needs to do no more than wait for the twin. */
+function disabledBecause(
+  { metadata: { namespace = "" } }: Pod,
+  { phase }: Rejection,
+  provider: string,
+  peer: Peer,
+): string | undefined {
+  const disabled = `Reflection to cluster "${provider}" disabled for namespace "${namespace}"`;
+  if (!peer.isToBeOffloaded(namespace)) {
+    return `${disabled}. Offload the namespace to run the pod there; for a DaemonSet, exclude nodes labelled liqo.io/type=virtual-node`;
+  }
+  if (phase === "Pending") return undefined;
+  return `${disabled}: the remote namespace was removed there, and this pod with it. New pods start when it is there again`;
 }
 
 /** A UID that no longer fits means that what was to go is gone. */

@@ -2,7 +2,16 @@ import { Counter, type Registry } from "prom-client";
 
 import { EventReason } from "../../api/keys";
 import type { KubeObject } from "../../api/meta";
-import { type Clock, EventRecorder, type KubeClient, type Logger, type Outcome, refOfKey } from "../../kube";
+import {
+  type Clock,
+  EventRecorder,
+  isForbidden,
+  type KubeClient,
+  type Logger,
+  type Outcome,
+  refOfKey,
+} from "../../kube";
+import { RefusalPatience } from "./refusal-patience";
 
 /** What is reflected, as metrics and events call it. */
 export type ReflectedResource =
@@ -62,6 +71,7 @@ export class ReflectionReports {
       clusterId,
       this.recorder(resource),
       this.options.eventOnSuccess,
+      new RefusalPatience(() => this.options.clock.monotonic()),
       (key) => count(this.items, key),
       (key) => count(this.errors, key),
     );
@@ -89,6 +99,7 @@ export class ReflectionReport {
     private readonly clusterId: string,
     private readonly recorder: EventRecorder,
     private readonly eventOnSuccess: boolean,
+    private readonly patience: RefusalPatience,
     private readonly countItem: (key: string) => void,
     private readonly countError: (key: string) => void,
   ) {}
@@ -106,6 +117,7 @@ export class ReflectionReport {
   }
 
   succeeded(object: KubeObject): void {
+    this.refusedNoMore(object);
     if (!this.eventOnSuccess) return;
     this.recorder.normal(
       object,
@@ -114,12 +126,18 @@ export class ReflectionReport {
     );
   }
 
-  failed(object: KubeObject | undefined, error: unknown): void {
-    this.warn(
-      object,
-      EventReason.failedReflection,
-      `Error reflecting object to cluster "${this.clusterId}": ${messageOf(error)}`,
-    );
+  refusedNoMore({ metadata }: KubeObject): void {
+    this.patience.over(metadata.uid ?? "");
+  }
+
+  /** Tells of a failure; of a refusal only when it lasts ({@link RefusalPatience}). */
+  failed(
+    object: KubeObject | undefined,
+    error: unknown,
+    reason: string = EventReason.failedReflection,
+  ): void {
+    if (isForbidden(error) && !this.patience.lasts(object?.metadata.uid ?? "")) return;
+    this.warn(object, reason, `Error reflecting object to cluster "${this.clusterId}": ${messageOf(error)}`);
   }
 
   failedBack(object: KubeObject | undefined, error: unknown): void {

@@ -68,7 +68,7 @@ export class TokenReflector {
     const local = localPods.getByKey(key);
     const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
     if (secret !== undefined && (!isReflected(secret, peer.pair) || !isTokenSecret(secret))) {
-      this.warn(local, "remote object already exists");
+      this.failed(local, "remote object already exists");
       return;
     }
     if (local === undefined) {
@@ -144,17 +144,16 @@ export class TokenReflector {
       await this.write(local, data, issued, secret, remote, client);
       issued.writtenAt = this.parts.clock.monotonic();
       this.issued.set(key, issued);
+      this.parts.report.refusedNoMore(local);
     } catch (error) {
       // A conflict means that the cache is behind: the Secret's event brings us back.
-      if (!isConflict(error)) this.warn(local, messageOf(error));
+      if (!isConflict(error)) this.failed(local, error);
       throw error;
     }
   }
 
-  private warn(local: Pod | undefined, why: string): void {
-    const { clusterId } = this.parts.peer.identity;
-    const message = `Error reflecting object to cluster "${clusterId}": ${why}`;
-    this.parts.report.warn(local, EventReason.failedTokensReflection, message);
+  private failed(local: Pod | undefined, error: unknown): void {
+    this.parts.report.failed(local, error, EventReason.failedTokensReflection);
   }
 
   private async request(
@@ -254,8 +253,4 @@ function accountOf({ spec }: Pod): string {
 
 function hasEnded({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

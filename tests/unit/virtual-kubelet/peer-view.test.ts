@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 
 import type { Configuration, ForeignCluster, NamespaceMap } from "../../../runtime/api";
 import type { Pod, Secret } from "../../../runtime/api/kubernetes";
-import { acceptedNamespaces } from "../../../runtime/virtual-kubelet/peer/offloaded-namespaces";
+import {
+  acceptedNamespaces as acceptedIn,
+  mapToProvider,
+} from "../../../runtime/virtual-kubelet/peer/offloaded-namespaces";
 import { peerNetwork } from "../../../runtime/virtual-kubelet/peer/peer-network";
 import {
   isWhole,
@@ -17,6 +20,9 @@ import {
 } from "../../../runtime/virtual-kubelet/tokens/token-secret";
 
 const pair = { origin: "rome", destination: "milan" };
+
+const acceptedNamespaces = (maps: readonly NamespaceMap[], provider: string) =>
+  acceptedIn(mapToProvider(maps, provider));
 
 describe("acceptedNamespaces", () => {
   type Mapping = NonNullable<NonNullable<NamespaceMap["status"]>["currentMapping"]>;

@@ -93,7 +93,7 @@ describe("the validation of a new ShadowPod", () => {
       "a quota",
       shadowPod("a", "1", { ...labels, "liqo.io/creator-user": "admin" }),
       { username: "admin" },
-      "403 failed getting quota",
+      '403 failed getting quota: there is none for user "admin"; it comes with a granted ResourceSlice of that user',
     ],
     [
       "readable quantities",
