@@ -1,20 +1,26 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 
 import {
   Deployment,
   type Desired,
+  Event,
   ForeignCluster,
   Label,
   Namespace,
   NamespaceOffloading,
   Node,
+  Pod,
   Quota,
   ResourceSlice,
   Secret,
+  ShadowPod,
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
 import { isForbidden, KubeClient } from "../../runtime/kube";
+import { runLiqoctl } from "../../runtime/liqoctl/program";
+import type { Terminal } from "../../runtime/liqoctl/terminal/terminal";
 import { deployments } from "../../runtime/plan/deployments";
 import { installationDataSchema } from "../../runtime/plan/installation-settings";
 import { auditEvents } from "../support/audit-log";
@@ -347,6 +353,14 @@ describe("liqoctl", function () {
       await ok(`uncordon tenant rome ${provider}`);
       assert.deepEqual(await ofRome(), { tenantCondition: "Active", rest });
       await until("the quota is free", async () => !(await cordoned()).includes(true));
+      await rome.create(Pod, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "drained", namespace: "shop" },
+        spec: { nodeName: "milan", containers: [{ name: "web", image: "pause" }] },
+      });
+      const offloaded = () => milan.get(ShadowPod, { name: "drained", namespace: "shop-rome" });
+      const first = await until("the pod is offloaded", offloaded);
       await ok(`drain tenant rome ${provider}`);
       assert.deepEqual(await ofRome(), { tenantCondition: "Drained", rest });
       await until("nothing is granted", async () => (await milan.list(ResourceSlice)).length === 0);
@@ -354,7 +368,21 @@ describe("liqoctl", function () {
       assert.match((await ok(`uncordon tenant rome ${provider}`)).err, /WARN tenant rome is Drained/);
       await ok(`activate tenant rome ${provider}`);
       await until("the slice is there again", async () => (await milan.list(ResourceSlice)).length === 1);
+      await until("the pod is offloaded again", async () => {
+        const uid = (await offloaded())?.metadata.uid;
+        return uid !== undefined && uid !== first.metadata.uid;
+      });
+      // The namespace was offloaded all the time: nobody is told to do that.
+      const told = await rome.list(Event, {
+        namespace: "shop",
+        fieldSelector: "involvedObject.name=drained,reason=ReflectionDisabled",
+      });
+      assert.deepEqual(
+        told.map(({ message }) => message),
+        [],
+      );
       await ok(PEER);
+      await rome.delete(Pod, { name: "drained", namespace: "shop" });
     });
 
     it("goes on with a nonce that the provider made anew", async () => {
@@ -387,8 +415,62 @@ describe("liqoctl", function () {
       );
     });
 
+    it("says what unpeering takes, and asks at a terminal", async () => {
+      await ok("offload namespace shop");
+      await rome.create(Pod, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "job", namespace: "shop" },
+        spec: { nodeName: "milan", containers: [{ name: "job", image: "pause" }] },
+      });
+      const words = UNPEER.replace("milan.kubeconfig", join(cli.folder, "milan.kubeconfig")).split(" ");
+      const asked: string[] = [];
+      const answering = async (answer: string, ...more: string[]) => {
+        let err = "";
+        const terminal: Terminal = {
+          out: () => undefined,
+          err: (text) => (err += text),
+          environment: { KUBECONFIG: join(cli.folder, "rome.kubeconfig") },
+          home: cli.folder,
+          workingDirectory: cli.folder,
+          interactive: true,
+          ask: (question) => {
+            asked.push(question);
+            return Promise.resolve(answer);
+          },
+          now: () => performance.now(),
+        };
+        const status = await runLiqoctl([...words, ...more], terminal, new AbortController().signal);
+        return { status, err };
+      };
+      const before = await rome.list(VirtualNode);
+      const what =
+        "This removes 1 virtual node (milan) with 1 pod, and what 1 offloaded namespace (shop) has at milan";
+      for (const answer of ["", "n", "no"]) {
+        const { status, err } = await answering(answer);
+        assert.equal(status, 1);
+        assert.match(err, /action aborted/);
+        assert.deepEqual(asked.splice(0), [`${what}. Go on? [y/N] `]);
+      }
+      const after = await rome.list(VirtualNode);
+      assert.deepEqual(
+        after.map(({ metadata }) => [metadata.uid, metadata.deletionTimestamp]),
+        before.map(({ metadata }) => [metadata.uid, undefined]),
+      );
+      assert.equal((await milan.list(ResourceSlice)).length, 1, "nothing is taken after a no");
+      const { status, err } = await answering("no", "--skip-confirm");
+      assert.equal(status, 0, err);
+      assert.match(err, /INFO This removes 1 virtual node \(milan\) with 1 pod/);
+      assert.deepEqual([asked, await rome.list(VirtualNode)], [[], []]);
+      await ok("unoffload namespace shop --skip-confirm");
+      const again = await answering("no");
+      assert.deepEqual([again.status, asked], [0, []], `nothing is left to ask for: ${again.err}`);
+      await ok(PEER);
+    });
+
     it("unpeers them, once", async () => {
-      await ok(`${UNPEER} --delete-namespaces`);
+      const { err } = await ok(`${UNPEER} --delete-namespaces`);
+      assert.match(err, /INFO This removes 1 virtual node \(milan\) with 0 pods/);
       const left = await Promise.all([
         rome.list(VirtualNode),
         rome.list(ResourceSlice),

@@ -12,7 +12,9 @@ import { unauthenticate } from "../peering/authenticate";
 import { networkEnds, reset } from "../peering/network";
 import { removeSlices } from "../peering/slice";
 import { removeVirtualNodes } from "../peering/virtual-nodes";
+import { readAtStake, sayAtStake } from "../peering/what-ends";
 import type { Run } from "../run";
+import { confirmOnTerminal } from "../terminal/confirmation";
 import { waitUntil } from "../wait";
 
 interface UnpeerFlags extends PairFlags {
@@ -49,6 +51,13 @@ async function unpeer(run: Run, flags: UnpeerFlags, pair: Pair): Promise<void> {
   }
   const sides = await presentSides(run, pair);
   const { wait } = flags;
+  const asked = { namespace: sides.consumer.tenantNamespace, providerId };
+  const atStake = await readAtStake(run, consumer, asked);
+  const ends =
+    atStake === undefined
+      ? `This ends the peering of ${consumerId} with ${providerId}`
+      : sayAtStake(atStake, providerId);
+  if (ends !== undefined) await confirmOnTerminal(run, ends);
   await removeSlices(run, consumer, { side: sides.consumer, providerId, wait });
   await removeVirtualNodes(run, consumer, { namespace: sides.consumer.tenantNamespace, providerId, wait });
   await unauthenticate(run, pair, sides);

@@ -9,3 +9,9 @@ export async function confirm(run: Run, what: string): Promise<void> {
   const answer = await run.terminal.ask(`${what}. Go on? [y/N] `, run.signal);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("action aborted");
 }
+
+/** Says what is taken away, and asks where somebody can be asked; scripts go on unasked. */
+export async function confirmOnTerminal(run: Run, what: string): Promise<void> {
+  if (run.terminal.interactive && !run.skipConfirm) await confirm(run, what);
+  else run.progress.info(undefined, what);
+}
