@@ -13,6 +13,7 @@ import {
   watches,
 } from "../kube";
 import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
+import { changedKeyMessage } from "./changed-key";
 import { verifyHandshake } from "./handshake";
 import type { Credentials, IdentityProvider } from "./identity-provider/identity-provider";
 import { TenantGrants } from "./tenant-grants";
@@ -187,6 +188,8 @@ class TenantReconciler {
       patchStatusIfChanged(client, Tenant, tenant, status, { exact: ["authParams"] }),
     );
     if (change === "none") return;
+    const changedKey = credentials?.outcome === "issued" ? changedKeyMessage(tenant) : undefined;
+    if (changedKey !== undefined) events.warning(tenant, EventReason.keyChanged, changedKey);
     if (credentials?.outcome === "issued" && credentials.renewed) {
       events.normal(tenant, EventReason.certificateRenewed, "Certificate renewed");
     }

@@ -25,6 +25,7 @@ import {
   parseKubeconfig,
   publicKeyDer,
   samePublicKey,
+  signNonce,
 } from "../../runtime/identity";
 import { createCertificateAuthority } from "../../runtime/identity/serving-certificate";
 import { KubeClient } from "../../runtime/kube";
@@ -301,6 +302,28 @@ describe("a peering between rome and milan", function () {
       await steps.identity();
       await steps.slice();
       await virtualNode("pool");
+    });
+  });
+
+  describe("under the ID of a cluster that is there already", () => {
+    afterEach(() => steps.remove());
+
+    it("tells the provider that the key is another one", async () => {
+      await peer();
+      const { privateKey, publicKey } = generateKeyPair();
+      const secret = await milan.admin.get(Secret, atMilan("liqo-nonce"));
+      const nonce = Buffer.from(secret?.data?.nonce ?? "", "base64");
+      await steps.tenant({
+        publicKey: base64(publicKey),
+        csr: base64(createCertificateRequest(controlPlaneSubject("rome"), privateKey)),
+        signature: base64(signNonce(nonce, privateKey)),
+      });
+      await eventWith(
+        milan.admin,
+        await tenantAtMilan(),
+        "KeyChanged",
+        /spec\.publicKey is another key than cluster "rome" had before.*another cluster of the same ID/,
+      );
     });
   });
 

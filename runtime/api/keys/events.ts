@@ -68,12 +68,14 @@ export const EventReason = {
   invalidResourceSlice: "Invalid ResourceSlice",
   /** On a VirtualNode that is to have a process of its own; ours. */
   virtualKubeletNotMade: "VirtualKubeletNotMade",
-  /** On the cluster's own keys; ours, as are the next two. */
+  /** On the cluster's own keys; ours, as are the next three. */
   keysRotated: "KeysRotated",
   /** On a control-plane Identity: its provider is asked to take the cluster's new key. */
   keyRotationAsked: "KeyRotationAsked",
   /** On a Tenant. */
   keyReplaced: "KeyReplaced",
+  /** On a Tenant whose key was changed otherwise, perhaps by another cluster of its ID. */
+  keyChanged: "KeyChanged",
   /** On a slice whose class no controller answers; ours. */
   classNotServed: "ClassNotServed",
   virtualNodeCreated: "VirtualNodeCreated",

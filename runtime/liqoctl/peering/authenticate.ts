@@ -12,6 +12,7 @@ import {
   KeyError,
   parseCertificate,
   publicKeyOf,
+  readPublicKey,
   samePublicKey,
   verifyNonce,
 } from "../../identity";
@@ -160,6 +161,12 @@ function applyTenant(
       }
       const manifest = tenant(sides, tenantCredentials(consumerId, signed, present), proxyURL);
       if (present !== undefined) manifest.metadata.name = present.metadata.name;
+      if (present?.spec.publicKey && !isOfKey(present.spec.publicKey, signed.privateKey)) {
+        run.progress.warn(
+          provider.scope,
+          `Tenant ${tenantNamespace}/${present.metadata.name} has another key than ${consumerId}, and gets that of this cluster: unless ${consumerId} was given new keys, another cluster of the same ID is peered already, and loses its place`,
+        );
+      }
       await provider.ensure(run, Tenant, manifest);
       const next = `see the events of the Tenant at the provider: kubectl describe tenant ${manifest.metadata.name} -n ${tenantNamespace}; ${CONTROLLERS}`;
       return await waitUntil(run, { waiting, next }, async () => {
@@ -178,6 +185,16 @@ function applyTenant(
     },
     () => `${consumerId} is a tenant and has credentials`,
   );
+}
+
+/** Whether a public key, base64, belongs to a private one. One that can't be read belongs to none. */
+function isOfKey(key: string, privateKey: string): boolean {
+  try {
+    return samePublicKey(readPublicKey(Buffer.from(key, "base64")), publicKeyOf(privateKey));
+  } catch (error) {
+    if (error instanceof KeyError) return false;
+    throw error;
+  }
 }
 
 /** Whether a certificate, base64 of PEM, is for a key. */
