@@ -53,7 +53,16 @@ export function validateNamespaceOffloading(
     before !== undefined &&
     before.podOffloadingStrategy !== spec.podOffloadingStrategy &&
     spec.podOffloadingStrategy !== "LocalAndRemote";
-  return restricted ? { allowed: true, warnings: [RESTRICTED] } : ALLOWED;
+  const warnings = restricted ? [RESTRICTED] : [];
+  if (before === undefined && spec.remoteNamespaceName && spec.namespaceMappingStrategy !== "SelectedName")
+    warnings.push(unusedName(spec.remoteNamespaceName, spec, namespace, clusterID));
+  return warnings.length === 0 ? ALLOWED : { allowed: true, warnings };
+}
+
+/** The name counts with one strategy only, and neither can be changed later. */
+function unusedName(given: string, spec: Spec, namespace: string, clusterID: string): string {
+  const { namespaceMappingStrategy: strategy = "DefaultName" } = spec;
+  return `NamespaceOffloading "${namespace}/${Name.namespaceOffloading}": spec.remoteNamespaceName: "${given}" is not used with namespaceMappingStrategy ${strategy}, and the remote namespace is named "${remoteNamespaceName(namespace, spec, clusterID)}"; for that name make it again with the strategy SelectedName`;
 }
 
 /**

@@ -218,4 +218,25 @@ describe("the validation of a NamespaceOffloading", () => {
     assert.deepEqual(change("Remote", "LocalAndRemote"), { allowed: true });
     assert.deepEqual(change("Remote", "Remote"), { allowed: true });
   });
+
+  it("warns of a remote name that the strategy does not use, once", () => {
+    const object = offloading({ remoteNamespaceName: "boutique" });
+    const verdict = (operation: "CREATE" | "UPDATE") =>
+      validateNamespaceOffloading(
+        admissionRequest({
+          operation,
+          namespace: "shop",
+          object,
+          ...(operation === "UPDATE" && { oldObject: object }),
+        }),
+        surroundings,
+      );
+    const created = verdict("CREATE");
+    assert.ok(created.allowed);
+    assert.match(
+      (created.warnings ?? []).join("\n"),
+      /^NamespaceOffloading "shop\/offloading": spec\.remoteNamespaceName: "boutique" is not used .* DefaultName, .* named "shop-rome"; .*SelectedName$/,
+    );
+    assert.deepEqual(verdict("UPDATE"), { allowed: true });
+  });
 });
