@@ -23,6 +23,8 @@ import { TunnelInterface } from "./tunnel-interface";
 
 /** A peer that is silent for this long may have lost its session; WireGuard itself would wait three times as long. */
 const SILENT_MS = 5_000;
+/** A missing step is told by the Connection after this time; a tunnel that was up before mostly is again before that. */
+const WAITING_MS = 10_000;
 /** A server that begins no session at an address for this long may be at another, or its name may have got another one. */
 const NEXT_ADDRESS_MS = 3_000;
 
@@ -140,6 +142,7 @@ class TunnelConnection {
   private tunnel: Tunnel | undefined;
   private endpoint: ServerEndpoint | undefined;
   private told: string | undefined;
+  private missingSince: number | undefined;
   private helping = false;
   private triedAt: number;
 
@@ -189,6 +192,7 @@ class TunnelConnection {
 
   private observed(): void {
     if (this.pings === undefined || this.tunnel?.missing !== undefined) return;
+    if (forwardingFault() !== undefined) return; // pings pass, and nothing else
     this.object?.report(this.pings.reachability).catch((error: unknown) => {
       this.runtime.log.warn("connection's state not written", { error });
     });
@@ -226,6 +230,7 @@ class TunnelConnection {
   }
 
   private tell(): void {
+    this.tellWaiting();
     const missing = this.tunnel?.missing ?? this.silence();
     if (missing === undefined) {
       this.told = undefined;
@@ -235,6 +240,21 @@ class TunnelConnection {
     this.told = missing.reason;
     if (missing.reason === "StandsBy") return;
     this.runtime.events.warning(gatewayObject(this.gateway), missing.reason, missing.message);
+  }
+
+  /** What was told of a tunnel that worked is not true any more when nobody pings. */
+  private tellWaiting(): void {
+    const missing = this.tunnel?.missing;
+    if (missing === undefined || missing.reason === "StandsBy") {
+      this.missingSince = undefined;
+      return;
+    }
+    const now = this.runtime.clock.monotonic();
+    this.missingSince ??= now;
+    if (now - this.missingSince < WAITING_MS) return;
+    this.object?.report({ state: "waiting" }).catch((error: unknown) => {
+      this.runtime.log.warn("connection's state not written", { error });
+    });
   }
 
   /** Everything is set, and yet nothing comes back. */

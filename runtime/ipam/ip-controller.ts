@@ -1,9 +1,19 @@
-import { EndpointSlice, Finalizer, IP, type Kind, type KubeObject, Label, Service } from "../api";
+import {
+  EndpointSlice,
+  EventReason,
+  Finalizer,
+  IP,
+  type Kind,
+  type KubeObject,
+  Label,
+  Service,
+} from "../api";
 import { withGlobalMetadata } from "../authentication/global-metadata";
 import { ownedBy } from "../authentication/owned-by";
 import {
   type Controller,
   keyOf,
+  type Outcome,
   patchStatusIfChanged,
   type ReconcileRun,
   runController,
@@ -19,6 +29,9 @@ import { ipClaimOf, isPreinstalled } from "./claims";
 import { serviceOf } from "./ip-service";
 import type { IPClaim } from "./ipam";
 import type { IpamContext } from "./ipam-context";
+
+/** An IP that waits for this long says so, in milliseconds. */
+const PATIENCE_MS = 20_000;
 
 /**
  * Gives every IP an address of its network, and the Service that it asks for (networking reference 8). Decided in memory first, and kept as long
@@ -64,7 +77,7 @@ class Reconciliation {
     private readonly run: ReconcileRun,
   ) {}
 
-  async of(key: string): Promise<void> {
+  async of(key: string): Promise<Outcome> {
     const { caches, runtime } = this.context;
     const ip = caches.ips.getByKey(key);
     if (ip === undefined) return;
@@ -80,7 +93,7 @@ class Reconciliation {
       await patchStatusIfChanged(runtime.client, IP, ip, { ip: null, cidr: null });
       return;
     }
-    if (claim === "waiting") return;
+    if (claim === "waiting") return this.tellWaiting(ip);
     await this.writeClaim(ip, claim);
     await this.ensureService(ip);
   }
@@ -110,6 +123,20 @@ class Reconciliation {
       if (!(error instanceof AllocationError)) throw error;
       throw new Terminal(error.reason, error.message, { cause: error });
     }
+  }
+
+  /** Of one that is new nobody needs to hear: its network may come with it. */
+  private tellWaiting(ip: IP): Outcome {
+    const { clock, events } = this.context.runtime;
+    const left = Date.parse(ip.metadata.creationTimestamp ?? "") + PATIENCE_MS - clock.now();
+    if (left > 0) return { requeueAfterMs: left };
+    const { networkRef } = ip.spec;
+    const network = networkRef?.name
+      ? `Network ${networkRef.namespace ?? ""}/${networkRef.name}`
+      : "the installation's external network";
+    const message = `no address yet: ${network} is not there, or has no range; make it, or see its events`;
+    events.warning(ip, EventReason.networkNotReady, message);
+    return undefined;
   }
 
   private async writeClaim(ip: IP, { address, cidr }: IPClaim): Promise<void> {

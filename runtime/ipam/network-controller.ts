@@ -1,4 +1,4 @@
-import { Finalizer, Network } from "../api";
+import { EventReason, Finalizer, Label, Network } from "../api";
 import {
   type Controller,
   exceptStatus,
@@ -61,6 +61,7 @@ async function reconcile(context: IpamContext, key: string, run: ReconcileRun): 
   const missing = network.status?.cidr ? [] : missingBefore(network, caches.networks.list());
   if (missing.length > 0) {
     run.log.info("network waits for the networks of the installation", { missing });
+    runtime.events.warning(network, EventReason.networksMissing, missingMessage(missing));
     return;
   }
   const cidr = decide(context, network);
@@ -68,6 +69,13 @@ async function reconcile(context: IpamContext, key: string, run: ReconcileRun): 
     ? network
     : await withFinalizer(runtime.client, Network, network, Finalizer.network);
   await patchStatusIfChanged(runtime.client, Network, held, { cidr: formatCidr(cidr) });
+}
+
+function missingMessage(missing: readonly string[]): string {
+  return (
+    `no range yet: the installation has no Network labelled ${Label.networkType}=${missing.join(" and none labelled ")}; ` +
+    "install the networking of this cluster, or, where somebody deleted them, make them again (pulumi up --refresh)"
+  );
 }
 
 /** The network's range: the one that it has, or a new one once all those of earlier stages have theirs. */

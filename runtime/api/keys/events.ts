@@ -56,6 +56,12 @@ export const EventReason = {
   /** On a NamespaceMap whose change by hand its peer does not get to see; ours. */
   mappingWithheld: "MappingWithheld",
 
+  // addresses; ours
+  /** On a Network that waits for those of the installation. */
+  networksMissing: "NetworksMissing",
+  /** On an IP whose network is not there or has no range. */
+  networkNotReady: "NetworkNotReady",
+
   // slice
   failedGetNamespace: "FailedGetNamespace",
   failedGetClusterID: "FailedGetClusterID",

@@ -77,8 +77,8 @@ async function reconcile(
   const peer = peerOf(gateway);
   const gatewayIP = gateway.status?.internalEndpoint?.ip;
   const configuration = caches.ofPeer(caches.configurations, peer).find(isConfigured);
-  // Until its pod runs and the peer's networks have their places, what was written before stays.
-  if (!gatewayIP || configuration === undefined) return;
+  // Until its pod runs, what was written before stays.
+  if (!gatewayIP) return;
 
   const { namespace = "" } = gateway.metadata;
   const name = fabricName(
@@ -95,11 +95,11 @@ async function reconcile(
     );
   }
   const key = overlayOwnerKey("InternalFabric", `${namespace}/${name}`);
-  const ip = overlay.addressOf(key, observed?.spec.interface.gateway.ip);
-  if (ip === undefined) return;
-  const remoteCIDRs = (["pod", "external"] as const).flatMap((type) =>
-    cidrMappings(configuration, type).map(({ remapped }) => formatCidr(remapped)),
-  );
+  // Where the ranges are not known, or not any more, those that were stay: the pod may have another address meanwhile.
+  const before = observed?.spec;
+  const ip = overlay.addressOf(key, before?.interface.gateway.ip) ?? before?.interface.gateway.ip;
+  const remoteCIDRs = configuration === undefined ? before?.remoteCIDRs : rangesBehind(configuration);
+  if (ip === undefined || remoteCIDRs === undefined) return;
   await writeIfChanged(
     runtime.client,
     InternalFabric,
@@ -118,7 +118,7 @@ async function reconcile(
           remoteCIDRs,
           gatewayIP,
           interface: {
-            node: { name: observed?.spec.interface.node.name ?? overlayInterface(key) },
+            node: { name: before?.interface.node.name ?? overlayInterface(key) },
             gateway: { ip },
           },
         },
@@ -127,6 +127,12 @@ async function reconcile(
     ),
     observed,
     { exact: ["spec"], lock: "never" },
+  );
+}
+
+function rangesBehind(configuration: Configuration): string[] {
+  return (["pod", "external"] as const).flatMap((type) =>
+    cidrMappings(configuration, type).map(({ remapped }) => formatCidr(remapped)),
   );
 }
 

@@ -30,6 +30,8 @@ export function connectionStatus(
   switch (reachability.state) {
     case "unknown":
       return present?.value ? undefined : { value: "Connecting" };
+    case "waiting":
+      return present?.value === "Connecting" ? undefined : { value: "Connecting", latency: { value: "N/A" } };
     case "lost":
       return present?.value === "Error" ? undefined : { value: "Error", latency: { value: "N/A" } };
     case "connected": {

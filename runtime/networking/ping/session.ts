@@ -20,7 +20,9 @@ export type Reachability =
       /** Of the fastest of the last answers, which is what the path takes without what else keeps machines busy; undefined while they are too few. */
       leastMs?: number;
     }
-  | { state: "lost" };
+  | { state: "lost" }
+  /** A step before the first ping is missing, and was for some time. */
+  | { state: "waiting" };
 
 /** Answers that are looked at together: a minute of them by default. */
 const RECENT = 30;

@@ -46,6 +46,7 @@ export const networkingRules: PolicyRule[] = [
     "networking.liqo.io",
     [
       "configurations/status",
+      "connections/status",
       "gatewayclients/status",
       "gatewayservers/status",
       "wggatewayclients/status",

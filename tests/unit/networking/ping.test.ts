@@ -183,6 +183,12 @@ describe("the status of a Connection", () => {
 
   const cases: [string, Parameters<typeof connectionStatus>, ReturnType<typeof connectionStatus>][] = [
     ["begins with Connecting", [{ state: "unknown" }, undefined, now, 10_000], { value: "Connecting" }],
+    [
+      "goes back to it while a step is missing",
+      [{ state: "waiting" }, { value: "Connected", latency: { value: "3ms" } }, now, 10_000],
+      { value: "Connecting", latency: { value: "N/A" } },
+    ],
+    ["says so once", [{ state: "waiting" }, { value: "Connecting" }, now, 10_000], undefined],
     ["stays while nothing is known", [{ state: "unknown" }, { value: "Connected" }, now, 10_000], undefined],
     [
       "is Connected with the first answer",
