@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   type Desired,
+  Event,
   GatewayServer,
   type KubeObject,
   Label,
@@ -201,6 +202,24 @@ describe("status.observedGeneration, on both sides of a peering of rome at milan
     await until("the copy is back", () =>
       milan.admin.get(ResourceSlice, { name: "pool", namespace: "guests-from-rome" }),
     );
+    await answered();
+  });
+
+  it("is not all: a GatewayServer says why its Service is refused", async () => {
+    const server = { name: "milan", namespace: "to-milan" };
+    const nodePort = (port: number | null) =>
+      rome.admin.patch(GatewayServer, server, { spec: { endpoint: { nodePort: port } } }, { type: "merge" });
+    await nodePort(80);
+    await until("the API server's answer", async () => {
+      const events = await rome.admin.list(Event, { namespace: "to-milan" });
+      return events.some(
+        ({ involvedObject, reason, message }) =>
+          involvedObject.kind === "GatewayServer" &&
+          reason === "ServiceRefused" &&
+          message?.includes("Invalid value: 80: provided port is not in the valid range"),
+      );
+    });
+    await nodePort(null);
     await answered();
   });
 });

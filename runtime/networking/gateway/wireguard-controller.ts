@@ -17,8 +17,11 @@ import {
 import { withGlobalMetadata } from "../../authentication/global-metadata";
 import { generateWireGuardKeyPair } from "../../identity";
 import {
+  type ApiError,
   type Controller,
+  controllerOf,
   type Informer,
+  isRefusal,
   keyOf,
   patchStatusIfChanged,
   refOfKey,
@@ -185,15 +188,31 @@ class Reconciliation {
       const desired = gatewayService(gateway);
       const observed = services.get(desired.metadata.name ?? "", namespace);
       // What else is in a Service is given by the cluster, and may not be taken away.
-      await this.write(Service, desired, observed, [
-        "spec.selector",
-        "metadata.labels",
-        "metadata.annotations",
-      ]);
+      const exact = ["spec.selector", "metadata.labels", "metadata.annotations"];
+      await this.write(Service, desired, observed, exact).catch((error: unknown) => {
+        // Tried again all the same: a node port that is taken may become free.
+        if (isRefusal(error)) this.tellRefused(gateway, error);
+        throw error;
+      });
     }
     const desired = gatewayDeployment(gateway);
     const observed = deployments.get(desired.metadata.name ?? "", namespace);
     await this.write(Deployment, desired, observed, ["spec", "metadata.labels", "metadata.annotations"]);
+  }
+
+  /** On the GatewayServer, where its user looks. */
+  private tellRefused(gateway: WgGateway, error: ApiError): void {
+    const { runtime, caches } = this.networking;
+    const owner = controllerOf(gateway);
+    const server =
+      owner?.kind === "GatewayServer"
+        ? caches.servers.get(owner.name, gateway.metadata.namespace)
+        : undefined;
+    runtime.events.warning(
+      server ?? gateway,
+      "ServiceRefused",
+      `the API server refuses the gateway's Service; change spec.endpoint or the template: ${error.message}`,
+    );
   }
 
   private async writeStatus(gateway: WgGateway, secretName: string): Promise<void> {
