@@ -61,7 +61,10 @@ async function reconcile(context: IpamContext, key: string, run: ReconcileRun): 
   const missing = network.status?.cidr ? [] : missingBefore(network, caches.networks.list());
   if (missing.length > 0) {
     run.log.info("network waits for the networks of the installation", { missing });
-    runtime.events.warning(network, EventReason.networksMissing, missingMessage(missing));
+    // While a cluster is installed, its own come one after the other.
+    if (!isPreinstalled(network)) {
+      runtime.events.warning(network, EventReason.networksMissing, missingMessage(missing));
+    }
     return;
   }
   const cidr = decide(context, network);

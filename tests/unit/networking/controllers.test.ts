@@ -355,6 +355,45 @@ describe("networking controllers", function () {
     await quiet(server);
   });
 
+  it("follow the gateway's pod also while the installation's Networks are gone", async () => {
+    const server = await run(scenario);
+    const [before] = server.list(InternalFabric);
+    const moved = (ip: string) =>
+      server.change(
+        GatewayClient,
+        "liqo-tenant-milan/milan",
+        { status: { internalEndpoint: { ip, node: "n1" } } },
+        "status",
+      );
+    server.delete(Network, "liqo/internal-cidr");
+    moved("10.243.1.6");
+    await until(
+      "the pod's new address",
+      () => server.list(InternalFabric)[0]?.spec.gatewayIP === "10.243.1.6",
+    );
+
+    for (const name of ["pod-cidr", "service-cidr", "external-cidr"]) server.delete(Network, `liqo/${name}`);
+    for (const { metadata } of server.list(Network)) server.delete(Network, `${namespace}/${metadata.name}`);
+    await until("the missing Networks named", () =>
+      server
+        .list(Event)
+        .some(({ reason, message = "" }) =>
+          ["pod-cidr", "service-cidr", "external-cidr", "internal-cidr", "pulumi up --refresh"].every(
+            (part) => reason === "NetworksMissing" && message.includes(part),
+          ),
+        ),
+    );
+    moved("10.243.1.7");
+    await until(
+      "the pod's next address",
+      () => server.list(InternalFabric)[0]?.spec.gatewayIP === "10.243.1.7",
+    );
+    const { gatewayIP: _, ...kept } = server.list(InternalFabric)[0]?.spec ?? {};
+    const { gatewayIP: __, ...expected } = before?.spec ?? {};
+    assert.deepEqual(kept, expected);
+    await quiet(server);
+  });
+
   it("put back what somebody removed or changed", async () => {
     const server = await run(scenario);
     server.delete(FirewallConfiguration, "liqo-tenant-milan/milan-remap-podcidr");
