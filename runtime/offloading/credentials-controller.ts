@@ -1,4 +1,12 @@
-import { EventReason, Finalizer, Identity, kubeconfigSecretName, Label, Secret } from "../api";
+import {
+  EventReason,
+  Finalizer,
+  Identity,
+  kubeconfigSecretName,
+  Label,
+  Secret,
+  type VirtualNode,
+} from "../api";
 import { type Controller, exceptStatus, type Informer, keyOfRef, runController, watches } from "../kube";
 import type { OffloadingContext } from "./context";
 import { decideCredentials } from "./credentials-hold";
@@ -13,31 +21,15 @@ export function credentialsController(context: OffloadingContext, caches: Consum
   // Those that we make of Identities: a Secret of a user's own is not ours to hold.
   const secrets = context.informers.informer(Secret, { labelSelector: Label.remoteClusterID });
   const identities: Informer<Identity> = context.informers.informer(Identity);
-  identities.addIndex(BY_SECRET, ({ metadata }) => [
-    keyOfRef({ name: kubeconfigSecretName(metadata.name), namespace: metadata.namespace }),
-  ]);
-  caches.virtualNodes.addIndex(BY_SECRET, ({ metadata, spec }) => {
-    const name = spec.kubeconfigSecretRef?.name;
-    return name ? [keyOfRef({ name, namespace: metadata.namespace })] : [];
-  });
+  identities.addIndex(BY_SECRET, secretOfIdentity);
+  caches.virtualNodes.addIndex(BY_SECRET, secretOfNode);
   return runController(
     {
       name: "slice-credentials",
       sources: [
         watches(secrets, { when: ({ object }) => isOfSlice(object) }),
-        watches(caches.virtualNodes, {
-          keys: ({ metadata, spec }) => {
-            const name = spec.kubeconfigSecretRef?.name;
-            return name ? [keyOfRef({ name, namespace: metadata.namespace })] : [];
-          },
-          when: exceptStatus,
-        }),
-        watches(identities, {
-          keys: ({ metadata }) => [
-            keyOfRef({ name: kubeconfigSecretName(metadata.name), namespace: metadata.namespace }),
-          ],
-          when: exceptStatus,
-        }),
+        watches(caches.virtualNodes, { keys: secretOfNode, when: exceptStatus }),
+        watches(identities, { keys: secretOfIdentity, when: exceptStatus }),
       ],
       objectOf: (key) => secrets.getByKey(key),
       reconcile: async (key) => {
@@ -57,6 +49,17 @@ export function credentialsController(context: OffloadingContext, caches: Consum
     },
     context,
   );
+}
+
+/** Key of the Secret that an Identity becomes. */
+function secretOfIdentity({ metadata: { name, namespace } }: Identity): string[] {
+  return [keyOfRef({ name: kubeconfigSecretName(name), namespace })];
+}
+
+/** Key of the Secret that a virtual node reaches its provider with. */
+function secretOfNode({ metadata, spec }: VirtualNode): string[] {
+  const name = spec.kubeconfigSecretRef?.name;
+  return name ? [keyOfRef({ name, namespace: metadata.namespace })] : [];
 }
 
 function isOfSlice({ metadata }: Secret): boolean {
