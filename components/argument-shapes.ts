@@ -82,6 +82,7 @@ export const installationShape = shape<InstallationArgs>({
   networking: networkingShape.optional(),
   apiServer: later,
   aws: z.record(z.string(), later).optional(),
+  telemetry: z.strictObject({ endpoint: given }).optional(),
   virtualKubeletPerNode: flag,
   proxy: flag,
   metricAgent: flag,

@@ -38,6 +38,8 @@ export interface InstallationArgs {
   proxy?: boolean;
   /** Whether consumers can read the metrics of their pods here; false by default. */
   metricAgent?: boolean;
+  /** A report of this cluster each day, to a receiver of your own; none by default. */
+  telemetry?: TelemetryArgs;
   /** What a consumer is granted of each resource that it does not ask for; 4 cpu, 8Gi memory, 110 pods, 20Gi ephemeral-storage by default. */
   defaultNodeResources?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Whether requests of the built-in class are granted, rather than denied; true by default. */
@@ -54,6 +56,11 @@ export interface InstallationArgs {
   resources?: pulumi.Input<ComponentResourcesArgs>;
   /** Longest time for each object, and above all for the pods to be ready, in seconds; 300 by default. */
   timeoutSeconds?: number;
+}
+
+export interface TelemetryArgs {
+  /** URL that takes the report by POST, as JSON; it answers 200. */
+  endpoint: pulumi.Input<string>;
 }
 
 export interface AwsArgs {

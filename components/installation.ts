@@ -13,6 +13,7 @@ import {
   clusterIdConfigMap,
   foundation,
   liqoNamespace,
+  telemetryConfigMap,
   vkOptionsTemplate,
 } from "../runtime/plan/installation";
 import { installationDataSchema, installationStructureSchema } from "../runtime/plan/installation-settings";
@@ -123,6 +124,11 @@ export class Installation extends pulumi.ComponentResource {
 
     const configMap = clusterId.apply((id) => clusterIdConfigMap(structure.namespace, id));
     const identity = child("cluster-id", planned("v1", "ConfigMap", configMap, "data"), base);
+    const telemetry = given.telemetry === undefined ? [] : [telemetryIdentity(name, this)];
+    const reported = telemetry.map((id) => {
+      const manifest = id.apply((value) => telemetryConfigMap(structure.namespace, value));
+      return child("telemetry-identity", planned("v1", "ConfigMap", manifest, "data"), base);
+    });
     const template = data.apply((value) => vkOptionsTemplate(structure.namespace, value));
     const options = child(
       "virtual-kubelet-options",
@@ -141,7 +147,7 @@ export class Installation extends pulumi.ComponentResource {
       child(
         DeploymentName[component].replace(/^liqo-/, ""),
         planned("apps/v1", "Deployment", plan[component], "spec"),
-        [...base, definitions, identity, options],
+        [...base, definitions, identity, options, ...reported],
       ),
     );
 
@@ -184,6 +190,11 @@ export class Installation extends pulumi.ComponentResource {
     rememberInstallation(this.clusterId, { subject, ...modules, proxy: structure.proxy });
     this.registerOutputs({ clusterId: this.clusterId, namespace: this.namespace });
   }
+}
+
+/** Drawn once, so that it stays. */
+function telemetryIdentity(name: string, parent: pulumi.Resource): pulumi.Output<string> {
+  return new random.RandomUuid(`${name}-telemetry-identity`, {}, { parent }).result;
 }
 
 /** The cluster ID given, checked; else two random words, drawn once. */

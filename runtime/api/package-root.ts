@@ -13,6 +13,19 @@ export function packageRoot(): string {
   return found;
 }
 
+/** Version of this package. */
+export function packageVersion(): string {
+  const content: unknown = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+  if (
+    typeof content === "object" &&
+    content !== null &&
+    "version" in content &&
+    typeof content.version === "string"
+  )
+    return content.version;
+  throw new Error("package.json of pulumi-liqo has no version");
+}
+
 function search(from: string): string {
   for (let folder = from; ; folder = dirname(folder)) {
     if (nameOfPackage(folder) === "pulumi-liqo") return folder;

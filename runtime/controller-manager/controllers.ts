@@ -5,6 +5,7 @@ import type { RuntimeContext } from "../kube";
 import { startNetworking } from "../networking/start";
 import { offloadingControllers } from "../offloading";
 import { virtualKubeletController } from "../offloading/virtual-kubelet-controller";
+import { runTelemetry } from "../telemetry/start";
 import { startReplication } from "../replication/replication-controller";
 import {
   authenticationOptions,
@@ -12,6 +13,7 @@ import {
   foreignClusterOptions,
   ipamOptions,
   networkingOptions,
+  telemetryOptions,
 } from "./flags";
 import { runServingCertificateApprover } from "./serving-certificate-approver";
 
@@ -47,4 +49,6 @@ export async function startControllers(
     await startNetworking(context, networkingOptions(flags));
   }
   startForeignCluster(context, foreignClusterOptions(flags));
+  const telemetry = telemetryOptions(flags);
+  if (telemetry !== undefined) void runTelemetry(context, telemetry);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Name } from "../api";
+import { Label, Name } from "../api";
 import { parseClassList } from "../authentication/class-list";
 import type { AuthenticationOptions } from "../authentication/options";
 import { AwsHttpsApi } from "../authentication/identity-provider/aws-https-api";
@@ -10,6 +10,7 @@ import type { IpamOptions } from "../ipam/options";
 import { DEFAULT_POOLS } from "../ipam/pools";
 import type { Clock } from "../kube";
 import type { NetworkingOptions } from "../networking/options";
+import type { TelemetryOptions } from "../telemetry/start";
 import { NetworkingRole, OVERLAY_PORT } from "../plan/networking/names";
 
 /** Upstream's own default is in lower case, which its API refuses. */
@@ -17,6 +18,15 @@ function readEnforcement(text: string): AuthenticationOptions["limitsEnforcement
   const found = (["None", "Soft", "Hard"] as const).find((word) => word.toLowerCase() === text.toLowerCase());
   if (found === undefined) throw new Error(`is ${JSON.stringify(text)}; write None, Soft or Hard`);
   return found;
+}
+
+function readEndpoint(text: string): string {
+  if (text === "") return "";
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+    throw new Error(`is ${JSON.stringify(text)}; write a URL with https`);
+  }
+  return text;
 }
 
 /** Flags of the controller manager, by upstream's names (control plane reference 14, offloading reference 17.1). */
@@ -33,6 +43,11 @@ export const controllerManagerFlags = z.object({
   foreignClusterPingTimeout: flag.duration(5_000),
   globalLabels: flag.pairs(),
   globalAnnotations: flag.pairs(),
+  /** Where to send a report each day; nowhere by default. */
+  telemetryEndpoint: flag.parsed("", readEndpoint),
+  /** By which the receiver tells clusters apart. */
+  telemetryIdentity: flag.text(),
+  telemetryInterval: flag.duration(86_400_000),
 
   // authentication
   apiServerAddressOverride: flag.text(),
@@ -138,6 +153,25 @@ function awsOptions(flags: ControllerManagerFlags, clock: Clock): Pick<Authentic
   }
   const keys = { accessKeyId: awsAccessKeyId, secretAccessKey: awsSecretAccessKey };
   return { aws: { api: new AwsHttpsApi({ keys, region, clock }), region, clusterName } };
+}
+
+/** Undefined where no telemetry was asked for. */
+export function telemetryOptions(flags: ControllerManagerFlags): TelemetryOptions | undefined {
+  if (flags.telemetryEndpoint === "") return undefined;
+  if (flags.telemetryIdentity === "") {
+    throw new UsageError("--telemetry-identity is missing; give a random UUID with --telemetry-endpoint");
+  }
+  return {
+    endpoint: flags.telemetryEndpoint,
+    identity: flags.telemetryIdentity,
+    intervalMs: flags.telemetryInterval,
+    provider: flags.clusterLabels[Label.provider] ?? "",
+    modules: {
+      networking: flags.networkingEnabled,
+      authentication: flags.authenticationEnabled,
+      offloading: flags.offloadingEnabled,
+    },
+  };
 }
 
 export function foreignClusterOptions(flags: ControllerManagerFlags): ForeignClusterOptions {

@@ -28,7 +28,13 @@ export interface Component {
   /** Whether two generations of the component may work at once, without electing a leader. */
   mayOverlap: boolean;
   /** More variables of the environment, before those that every component has. */
-  environment?: { name: string; valueFrom: { secretKeyRef: { name: string; key: string } } }[];
+  environment?: { name: string; valueFrom: Partial<Record<"secretKeyRef" | "configMapKeyRef", KeyOf>> }[];
+}
+
+/** An entry of a Secret or ConfigMap. */
+interface KeyOf {
+  name: string;
+  key: string;
 }
 
 /** How every pod and container of the runtime runs: as nobody in particular, with nothing to write to. */

@@ -1,4 +1,4 @@
-import { Name } from "../api/keys";
+import { DataKey, Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
 import { type Component, deployment, Port } from "./component-deployment";
 import type { InstallationData } from "./installation-settings";
@@ -49,6 +49,7 @@ function controllerManager(settings: Settings): Component {
       ...flag("ca-override", apiServer.ca && Buffer.from(apiServer.ca).toString("base64")),
       `--trusted-ca=${apiServer.trustedCa}`,
       ...awsFlags(settings.aws),
+      ...telemetryFlags(settings.telemetry),
       ...(settings.virtualKubeletPerNode === true
         ? ["--virtual-kubelet-per-node=true", ...podCidrs(settings).map((cidr) => `--podcidr=${cidr}`)]
         : []),
@@ -58,7 +59,10 @@ function controllerManager(settings: Settings): Component {
     heapMib: 384,
     ports: [],
     mayOverlap: false,
-    ...(settings.aws === undefined ? {} : { environment: awsEnvironment(settings.aws) }),
+    environment: [
+      ...(settings.aws === undefined ? [] : awsEnvironment(settings.aws)),
+      ...(settings.telemetry === undefined ? [] : [TELEMETRY_IDENTITY]),
+    ],
   };
 }
 
@@ -141,6 +145,16 @@ function awsEnvironment({ credentialsSecret }: NonNullable<Settings["aws"]>) {
     valueFrom: { secretKeyRef: { name: credentialsSecret, key } },
   });
   return [from("AWS_ACCESS_KEY_ID", "accessKeyId"), from("AWS_SECRET_ACCESS_KEY", "secretAccessKey")];
+}
+
+const TELEMETRY_IDENTITY = {
+  name: "TELEMETRY_IDENTITY",
+  valueFrom: { configMapKeyRef: { name: Name.telemetryConfigMap, key: DataKey.telemetryClusterID } },
+};
+
+function telemetryFlags(telemetry: Settings["telemetry"]): string[] {
+  if (telemetry === undefined) return [];
+  return [`--telemetry-endpoint=${telemetry.endpoint}`, "--telemetry-identity=$(TELEMETRY_IDENTITY)"];
 }
 
 function commonFlags(): string[] {

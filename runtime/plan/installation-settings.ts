@@ -66,6 +66,13 @@ export const installationDataSchema = z.strictObject({
       credentialsSecret: z.string().min(1),
     })
     .optional(),
+  /** A report of this cluster each day, to a receiver of your own (docs/install.md). None by default. */
+  telemetry: z
+    .strictObject({
+      /** URL that takes the report by POST. */
+      endpoint: z.url({ protocol: /^https?$/, error: "is no URL; write one with https" }),
+    })
+    .optional(),
   /** What a consumer is granted of each resource that it does not ask for. */
   defaultNodeResources: resourceListSchema.default({
     cpu: "4",
@@ -104,11 +111,18 @@ export const installationDataSchema = z.strictObject({
 });
 
 /** Everything that the planner of an installation takes. */
-export const installationSettingsSchema = z.strictObject({
-  clusterId: clusterIdSchema,
-  ...installationStructureSchema.shape,
-  ...installationDataSchema.shape,
-});
+export const installationSettingsSchema = z
+  .strictObject({
+    clusterId: clusterIdSchema,
+    /** A random UUID, by which the receiver of telemetry tells clusters apart. Needed where telemetry is asked for. */
+    telemetryIdentity: z.uuid().optional(),
+    ...installationStructureSchema.shape,
+    ...installationDataSchema.shape,
+  })
+  .refine(({ telemetry, telemetryIdentity }) => telemetry === undefined || telemetryIdentity !== undefined, {
+    path: ["telemetryIdentity"],
+    error: "is missing; give a random UUID, by which the receiver of the telemetry tells clusters apart",
+  });
 
 export type InstallationStructure = z.output<typeof installationStructureSchema>;
 export type InstallationData = z.output<typeof installationDataSchema>;

@@ -33,13 +33,22 @@ import {
  * @throws InvalidObjectError when a setting is wrong
  */
 export function installation(settings: InstallationSettings): Manifest[] {
-  const { clusterId, namespace, createNamespace, proxy, metricAgent, virtualKubeletPerNode, ...data } =
-    parseArguments(installationSettingsSchema, "Installation", settings);
+  const {
+    clusterId,
+    telemetryIdentity = "",
+    namespace,
+    createNamespace,
+    proxy,
+    metricAgent,
+    virtualKubeletPerNode,
+    ...data
+  } = parseArguments(installationSettingsSchema, "Installation", settings);
   return [
     ...definitions(),
     ...(createNamespace ? [liqoNamespace(namespace)] : []),
     ...foundation(namespace, { networking: data.networking !== undefined }),
     clusterIdConfigMap(namespace, clusterId),
+    ...(data.telemetry === undefined ? [] : [telemetryConfigMap(namespace, telemetryIdentity)]),
     vkOptionsTemplate(namespace, data),
     ...(virtualKubeletPerNode ? virtualKubeletPerNodeManifests(namespace) : []),
     ...Object.values(deployments({ namespace, virtualKubeletPerNode, ...data })),
@@ -98,6 +107,20 @@ export function clusterIdConfigMap(namespace: string, clusterId: string): Manife
       labels: componentLabels(LabelValue.clusterIDConfigMap, "core"),
     },
     data: { [DataKey.clusterID]: clusterId },
+  };
+}
+
+/** By what the receiver of telemetry tells clusters apart; it says nothing about the cluster (control plane reference 16.3). */
+export function telemetryConfigMap(namespace: string, identity: string): ManifestOf<ConfigMap> {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name: Name.telemetryConfigMap,
+      namespace,
+      labels: componentLabels(LabelValue.telemetryConfigMap, "core"),
+    },
+    data: { [DataKey.telemetryClusterID]: identity },
   };
 }
 

@@ -79,7 +79,7 @@ export class HostRuntime {
 
   /** Starts one component; returns when it says that it is ready. */
   async startComponent(component: ComponentName): Promise<void> {
-    const { cluster, clusterId, namespace, flags } = this.options;
+    const { cluster, clusterId, namespace, flags, settings } = this.options;
     const deployment = this.deployments.get(component);
     const container = deployment?.spec?.template?.spec?.containers?.[0];
     if (deployment === undefined || container === undefined)
@@ -100,6 +100,7 @@ export class HostRuntime {
       POD_NAME: `${account}-0`,
       POD_NAMESPACE: namespace,
       POD_IP: "127.0.0.1",
+      ...(settings?.telemetryIdentity !== undefined && { TELEMETRY_IDENTITY: settings.telemetryIdentity }),
     };
     const args = (container.args ?? []).map((arg) =>
       String(arg).replace(/\$\((\w+)\)/g, (_all, name: string) => values[name] ?? ""),

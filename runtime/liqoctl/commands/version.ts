@@ -1,21 +1,11 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
 import { Command, Option } from "commander";
-import { z } from "zod";
 
-import { packageRoot } from "../../api/package-root";
+import { packageVersion } from "../../api/package-root";
 import { localCluster } from "../cluster/cluster";
 import { installedControllerManager } from "../cluster/installation";
 import { type CommandContext, runs } from "../command";
 import { CommandError } from "../failure";
 import { liqoNamespaceOption } from "../options";
-
-/** Version of this package. */
-export function clientVersion(): string {
-  const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
-}
 
 export function versionCommand(context: CommandContext): Command {
   return new Command("version")
@@ -24,7 +14,7 @@ export function versionCommand(context: CommandContext): Command {
     .addOption(new Option("--client", "the version of liqoctl only").default(false))
     .action(
       runs<{ namespace: string; client: boolean }>(context, async (run, flags) => {
-        const client = clientVersion();
+        const client = packageVersion();
         run.terminal.out(`Client version: ${client}\n`);
         if (flags.client) return;
         const cluster = localCluster(run, flags, flags.namespace);

@@ -114,6 +114,15 @@ describe("the structure of components, with mocks", function () {
         assert.equal(only(resources, "RandomPet").name, "milan-cluster-id");
       });
 
+      it("draws a name for telemetry that stays, where telemetry is asked for", async () => {
+        const off = await installation();
+        assert.deepEqual(ofKind(off.resources, "RandomUuid"), []);
+        const { resources } = await installation({ telemetry: { endpoint: "https://reports.example" } });
+        assert.equal(only(resources, "RandomUuid").name, "milan-telemetry-identity");
+        const maps = ofKind(resources, "ConfigMap").map(({ name }) => name);
+        assert.ok(maps.includes("milan-telemetry-identity"), maps.join(", "));
+      });
+
       it("does not wait for the webhook's Services before there is a webhook", async () => {
         const { resources } = await installation();
         const services = ofKind(resources, "Service");

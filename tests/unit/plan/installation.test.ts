@@ -54,6 +54,25 @@ describe("the plan of an installation", () => {
     assert.deepEqual("data" in configMap && configMap.data, { CLUSTER_ID: "milan" });
   });
 
+  it("reports to nobody, unless asked to; then under a random name", () => {
+    const text = (all: readonly Manifest[]) =>
+      JSON.stringify(all.filter(({ kind }) => kind !== "CustomResourceDefinition"));
+    assert.doesNotMatch(text(manifests), /telemetry/i);
+    const telemetry = { endpoint: "https://reports.example/liqo" };
+    const telemetryIdentity = "3f0c9a52-6f0e-4a43-9a53-0d7d1f7c2f11";
+    const asked = text(installation({ ...settings, telemetry, telemetryIdentity }));
+    assert.match(asked, /--telemetry-endpoint=https:\/\/reports\.example\/liqo/);
+    assert.match(asked, /"CLUSTER_ID_TELEMETRY":"3f0c9a52/);
+    assert.throws(
+      () => installation({ ...settings, telemetry }),
+      /telemetryIdentity: is missing; give a random UUID/,
+    );
+    assert.throws(
+      () => installation({ ...settings, telemetry: { endpoint: "reports.example" }, telemetryIdentity }),
+      /telemetry\.endpoint: .*is no URL; write one with https/,
+    );
+  });
+
   for (const [role, appName] of [
     ["liqo-remote-controlplane", "remote-controlplane"],
     ["liqo-virtual-kubelet-remote", "virtual-kubelet-remote"],
