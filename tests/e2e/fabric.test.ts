@@ -10,6 +10,7 @@ import {
   Pod,
   RouteConfiguration,
 } from "../../runtime/api";
+import { eventAbout } from "../support/events";
 import { answers, sendBytes, startSink } from "../support/lab-traffic";
 import type { LabAgent, LabPod } from "../support/lab-agent";
 import { NetworkCluster } from "../support/network-cluster";
@@ -198,6 +199,30 @@ describe("the agents on the nodes of two clusters", function () {
     });
     assert.equal(await host.run("nft list table ip theirs"), before);
     await host.run("nft delete table ip theirs");
+  });
+
+  it("say of a route what it has waited for, once that is long", async () => {
+    const ref = { name: "nowhere", namespace: "default" };
+    await consumer.kube.create(RouteConfiguration, {
+      apiVersion: RouteConfiguration.apiVersion,
+      kind: RouteConfiguration.kind,
+      metadata: { ...ref, labels: { "networking.liqo.io/route-category": "fabric" } },
+      spec: {
+        table: {
+          name: "nowhere",
+          rules: [{ dst: "10.99.0.0/24", routes: [{ dst: "10.99.0.0/24", dev: "nosuch" }] }],
+        },
+      },
+    });
+    const message = await eventAbout(
+      consumer.kube,
+      { kind: "RouteConfiguration", ...ref },
+      "RoutesNotApplied",
+    );
+    assert.match(message, /^rome-[12]: "ip route .*dev nosuch.*" was refused: .*Cannot find device "nosuch"/);
+    const { status } = (await consumer.kube.get(RouteConfiguration, ref)) ?? {};
+    assert.deepEqual(new Set(status?.conditions?.map((each) => each.status)), new Set(["False"]));
+    await consumer.kube.delete(RouteConfiguration, ref);
   });
 
   it("follow the gateway to its other replica when the first is gone", async () => {

@@ -8,6 +8,7 @@ import { routeTableId } from "../routes/table-id";
 import { writeTableNames } from "../routes/table-names";
 import type { AgentContext } from "./agent-context";
 import { reportAll } from "./applied-status";
+import { LongWaits } from "./long-waits";
 import { byAge, describe, releaseDeleted } from "./objects";
 import { type Pass, runPass } from "./pass";
 
@@ -56,6 +57,7 @@ interface Wanted {
  */
 export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass {
   const { routes, isOurs, overlaySources, after } = options;
+  const waits = new LongWaits(() => agent.runtime.clock.monotonic());
   return runPass(agent, {
     name: NAME,
     sources: [
@@ -70,7 +72,7 @@ export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass
       const own = options.ownAddressLast === true ? await ownAddress(agent, overlay) : undefined;
       if (own !== undefined) await applyLocalLookup(agent, own, run);
       const gateway = own === undefined ? undefined : { own, links: overlay.links };
-      const routesWait = await applyRoutes(agent, objects, gateway, run);
+      const routesWait = await applyRoutes(agent, objects, { gateway, waits }, run);
       await releaseDeleted(agent, RouteConfiguration, objects, options.finalizer);
       const delays = [linksWait, routesWait].filter((delay) => delay !== undefined);
       return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
@@ -117,7 +119,7 @@ async function applyLocalLookup({ kernel }: AgentContext, own: string, run: Reco
 async function applyRoutes(
   agent: AgentContext,
   objects: readonly RouteConfiguration[],
-  gateway: InGateway | undefined,
+  { gateway, waits: longWaits }: { gateway: InGateway | undefined; waits: LongWaits },
   run: ReconcileRun,
 ): Promise<number | undefined> {
   const { kernel } = agent;
@@ -136,8 +138,11 @@ async function applyRoutes(
   await writeTableNames(present.map(({ spec }) => spec.table.name)).catch((error: unknown) =>
     run.log.debug("names of tables not written", { error }),
   );
+  longWaits.keep(new Set(wanted.filter(({ waits }) => waits).map(({ object }) => object.metadata.uid ?? "")));
   for (const { object, fault, waits } of wanted) {
-    if (fault !== undefined && waits !== true) describe(agent, run, object, "RoutesNotApplied", fault);
+    if (fault === undefined) continue;
+    if (waits === true && !longWaits.isToBeTold(object.metadata.uid ?? "", fault.message)) continue;
+    describe(agent, run, object, "RoutesNotApplied", fault);
   }
   const isReported = await reportAll(agent, RouteConfiguration, wanted);
   if (wanted.some(({ waits }) => waits)) return WAIT_MS;
