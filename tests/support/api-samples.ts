@@ -750,6 +750,7 @@ export const REFUSALS: Refusal[] = [
   refusal("Connection", "spec.type", "Peer"),
   refusal("Connection", "spec.gatewayRef", undefined),
   refusal("PublicKey", "spec.publicKey", "key"),
+  refusal("PublicKey", "spec.publicKey", "AAAA"),
   refusal("GatewayServer", "spec.endpoint.serviceType", "Ingress"),
   refusal("GatewayServer", "spec.endpoint.port", 51840, "spec.endpoint"),
   refusal("GatewayServer", "spec.endpoint.ports", [], "spec.endpoint"),
