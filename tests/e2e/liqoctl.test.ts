@@ -8,6 +8,7 @@ import {
   ForeignCluster,
   Label,
   Namespace,
+  NamespaceMap,
   NamespaceOffloading,
   Node,
   Pod,
@@ -463,6 +464,11 @@ describe("liqoctl", function () {
       assert.match(err, /INFO This removes 1 virtual node \(milan\) with 1 pod/);
       assert.deepEqual([asked, await rome.list(VirtualNode)], [[], []]);
       await ok("unoffload namespace shop --skip-confirm");
+      await until("the provider has none of it", async () =>
+        (await rome.list(NamespaceMap)).every(
+          ({ status }) => Object.keys(status?.currentMapping ?? {}).length === 0,
+        ),
+      );
       const again = await answering("no");
       assert.deepEqual([again.status, asked], [0, []], `nothing is left to ask for: ${again.err}`);
       await ok(PEER);

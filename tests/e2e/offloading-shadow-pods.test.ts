@@ -304,6 +304,8 @@ describe("offloading of pods, at the provider", function () {
       },
       () => undefined,
     );
+    // By its cache, an API server may take a pod that was bound a moment ago for one without a node, which goes at once.
+    await pause(1_000);
     await milan().delete(Pod, ref("stuck"));
     await pause(500);
     if ((await podOf("stuck"))?.metadata.uid !== before.metadata.uid)

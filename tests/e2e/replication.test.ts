@@ -470,7 +470,9 @@ describe("replication, from rome to milan", function () {
         return pending === 0 && lag === 0;
       });
       const created = 'liqo_replication_writes_total{cluster_id="turin",kind="ResourceSlice",write="create"}';
-      assert.equal(await rome.metric(created), 6);
+      // A copy that was being made as the connection broke had no answer, and is not counted.
+      const counted = await rome.metric(created);
+      assert.ok(counted === 5 || counted === 6, `${counted} copies counted`);
       await Promise.all([steps.remove(), turin.remove()]);
     });
   });
