@@ -20,6 +20,7 @@ export * from "./owner-reference";
 export { type ProbeServer, type ProbeServerOptions, startProbeServer } from "./probe-server";
 export { createRegistry } from "./process-metrics";
 export { Queue, type QueueOptions } from "./queue";
+export { serverVersion } from "./server-version";
 export { exceptStatus, type Source, type SourceEvent, watches, type WatchesOptions } from "./source";
 export { Terminal } from "./terminal";
 export { TestClock } from "./test-clock";

@@ -1,4 +1,5 @@
 import { type ForeignCluster, type Namespace, type NamespaceOffloading, type Node, Label } from "../api";
+import { parseLatency } from "../networking/ping/connection-status";
 
 /** What is reported, read at one moment. */
 export interface TelemetryFacts {
@@ -91,7 +92,7 @@ function peeringInfo(
       offloading: enabled("offloading"),
     },
     role: status?.role ?? "Unknown",
-    latency: nanoseconds(counts?.latency),
+    latency: Math.round((parseLatency(counts?.latency ?? "") ?? 0) * 1_000_000),
     nodesNumber: counts?.nodes ?? 0,
     virtualNodesNumber: counts?.virtualNodes ?? 0,
     resourceSliceNumber: counts?.resourceSlices ?? 0,
@@ -114,10 +115,4 @@ function namespaceInfo(
     hasClusterSelector: (spec.clusterSelector?.nodeSelectorTerms ?? []).length > 0,
     numOffloadedPods: pods,
   };
-}
-
-/** Of a latency as Connections show it. */
-function nanoseconds(latency: string | undefined): number {
-  const [, digits, unit] = /^(\d+)(ms|[\u03bc\u00b5]s)$/.exec(latency ?? "") ?? [];
-  return digits === undefined ? 0 : Number(digits) * (unit === "ms" ? 1_000_000 : 1_000);
 }

@@ -1,6 +1,4 @@
-import { z } from "zod";
-
-import { type RuntimeContext, sleep } from "../kube";
+import { type RuntimeContext, serverVersion, sleep } from "../kube";
 import { packageVersion } from "../api/package-root";
 import { observeForTelemetry, type TelemetryModules } from "./observe";
 import { telemetryReport } from "./report";
@@ -20,8 +18,6 @@ export interface TelemetryOptions {
 const FIRST_MS = 600_000;
 const SEND_TIMEOUT_MS = 30_000;
 
-const version = z.object({ gitVersion: z.string() });
-
 /** Sends a report now and then. One that can't be sent is told in the log, and the next one is sent all the same. */
 export async function runTelemetry(runtime: RuntimeContext, options: TelemetryOptions): Promise<void> {
   const { clock, log, signal } = runtime;
@@ -38,14 +34,14 @@ export async function runTelemetry(runtime: RuntimeContext, options: TelemetryOp
 
 async function report({ client, log, signal }: RuntimeContext, options: TelemetryOptions): Promise<void> {
   const { endpoint, identity, provider, modules } = options;
-  const [observed, { body }] = await Promise.all([
+  const [observed, kubernetesVersion] = await Promise.all([
     observeForTelemetry(client, modules),
-    client.raw({ path: "/version", signal }),
+    serverVersion(client, signal),
   ]);
   const report = telemetryReport({
     clusterID: identity,
     liqoVersion: packageVersion(),
-    kubernetesVersion: version.parse(JSON.parse(body.toString("utf8"))).gitVersion,
+    kubernetesVersion,
     provider,
     ...observed,
   });

@@ -1,12 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-import { z } from "zod";
-
 import { Configuration, ForeignCluster, IP, VirtualNode } from "../api";
 import { Label, LabelValue } from "../api/keys";
 import { Node } from "../api/kubernetes";
 import { parseCidr } from "../ipam/cidr";
-import type { KubeClient, RuntimeContext } from "../kube";
+import { type KubeClient, type RuntimeContext, serverVersion } from "../kube";
 import { leaseTiming, type ProcessFlags } from "./flags";
 import type { Caches, Services } from "./hosting/services";
 import { Replicas } from "./hosting/replicas";
@@ -149,11 +147,9 @@ const RETRY_MS = 1_000;
 
 /** Virtual nodes show the version of this cluster's API server, so it is worth waiting for. */
 async function apiServerVersion({ client, log, signal }: RuntimeContext): Promise<string> {
-  const schema = z.object({ gitVersion: z.string() });
   for (;;) {
     try {
-      const { body } = await client.raw({ path: "/version", signal });
-      return schema.parse(JSON.parse(body.toString("utf8"))).gitVersion;
+      return await serverVersion(client, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       log.warn("the API server's version cannot be read", { error });

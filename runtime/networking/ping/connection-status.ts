@@ -62,7 +62,7 @@ function isNotable(beforeMs: number, nowMs: number): boolean {
 }
 
 /** Milliseconds of what {@link formatLatency} wrote; undefined where it is something else. */
-function parseLatency(text: string): number | undefined {
+export function parseLatency(text: string): number | undefined {
   const [, digits, unit] = /^(\d+)(ms|[\u03bc\u00b5]s)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   return unit === "ms" ? Number(digits) : Number(digits) / 1000;

@@ -1,5 +1,7 @@
 import type { PodCondition, PodStatus } from "kubernetes-types/core/v1";
 
+import { conditionStatus } from "../../kube";
+
 /** Reason of a pod whose remote pod is gone, or may not be seen, while the provider lets none be made. */
 export const REMOTE_POD_LOST = "RemotePodLost";
 
@@ -14,9 +16,8 @@ const READINESS = ["Ready", "ContainersReady"];
  * @returns nothing where the pod is not ready anyway
  */
 export function lostStatus(status: PodStatus | undefined, why: string, now: string): PodStatus | undefined {
-  if (status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") !== true) {
+  if (status?.conditions === undefined || conditionStatus(status.conditions, "Ready") !== "True")
     return undefined;
-  }
   const lost: PodStatus = { ...status, conditions: status.conditions.map((one) => notReady(one, why, now)) };
   if (status.containerStatuses !== undefined) {
     lost.containerStatuses = status.containerStatuses.map((container) => ({ ...container, ready: false }));
