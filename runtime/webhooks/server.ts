@@ -1,7 +1,13 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
 
 import { InvalidObjectError } from "../api";
 import {
@@ -38,22 +44,44 @@ export interface Answer {
 const GREATEST_BODY = 16 * 1024 * 1024;
 /** Longer than the 90 s after which an API server gives up an idle connection, so that it is never us who close one it is about to use. */
 const KEEP_ALIVE_MS = 120_000;
+/** Nearly every review fits in a window, and so need not wait for it to be opened again. */
+const STREAM_WINDOW = 1 << 20;
+const SESSION_WINDOW = 16 << 20;
 
-/** Serves admission reviews over HTTPS; certificates are changed without a restart and without cutting a connection. */
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+/**
+ * Serves admission reviews over HTTPS; certificates are changed without a restart and without cutting a connection.
+ *
+ * API servers speak HTTP/2 to webhooks at a loopback address, where one connection carries any number of reviews at once. To a Service
+ * they keep to HTTP/1.1, so as to reach all of its pods: a connection for each review under way, of which 25 are kept.
+ */
 export class AdmissionServer {
   private readonly underWay = new Set<Promise<void>>();
+  private readonly sockets = new Set<Socket>();
+  private readonly sessions = new Set<ServerHttp2Session>();
 
   private constructor(
-    private readonly server: Server,
+    private readonly server: Http2SecureServer,
     private readonly options: AdmissionServerOptions,
   ) {}
 
   /** Rejects when the port is taken. */
   static async start(options: AdmissionServerOptions): Promise<AdmissionServer> {
     const { "tls.crt": cert, "tls.key": key } = options.certificates;
-    const server = createServer({ cert, key, minVersion: "TLSv1.2", keepAliveTimeout: KEEP_ALIVE_MS });
+    const server = createSecureServer({
+      cert,
+      key,
+      minVersion: "TLSv1.2",
+      allowHTTP1: true,
+      http1Options: { keepAliveTimeout: KEEP_ALIVE_MS },
+      settings: { initialWindowSize: STREAM_WINDOW },
+    });
     const started = new AdmissionServer(server, options);
-    server.on("request", (request, response) => {
+    server.on("connection", (socket: Socket) => started.track(socket));
+    server.on("session", (session) => started.trackSession(session));
+    server.on("request", (request: Request, response: Response) => {
       const call = started.handle(request, response).finally(() => started.underWay.delete(call));
       started.underWay.add(call);
     });
@@ -76,12 +104,29 @@ export class AdmissionServer {
   async stop(): Promise<void> {
     const closed = once(this.server, "close");
     this.server.close();
+    for (const session of this.sessions) session.close();
     while (this.underWay.size > 0) await Promise.all(this.underWay);
-    this.server.closeAllConnections();
+    for (const session of this.sessions) session.destroy();
+    for (const socket of this.sockets) socket.destroySoon();
     await closed;
   }
 
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private track(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.once("close", () => this.sockets.delete(socket));
+  }
+
+  private trackSession(session: ServerHttp2Session): void {
+    this.sessions.add(session);
+    session.once("close", () => this.sessions.delete(session));
+    session.setLocalWindowSize(SESSION_WINDOW);
+    // An API server that lives has sent pings by then.
+    session.setTimeout(KEEP_ALIVE_MS, () => session.destroy());
+  }
+
+  private async handle(request: Request, response: Response): Promise<void> {
+    // From the beginning: who asked may give up at any time.
+    const closed = new Promise<void>((resolve) => response.once("close", resolve));
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const webhook = Object.hasOwn(this.options.routes, path) ? this.options.routes[path] : undefined;
     if (webhook === undefined)
@@ -106,16 +151,15 @@ export class AdmissionServer {
     }
     this.options.onAnswer?.({ path, verdict, seconds: (performance.now() - begin) / 1000, ...failure });
     const body = reviewResponse(review, verdict);
-    response.writeHead(200, {
-      "content-type": "application/json",
-      // API servers keep their connections: only over a new one does the Service lead them to another replica.
-      ...(!verdict.allowed && verdict.code === 503 ? { connection: "close" } : {}),
-      "content-length": Buffer.byteLength(body),
-    });
-    await new Promise<void>((resolve) => {
-      response.once("close", resolve);
-      response.end(body, resolve);
-    });
+    // API servers keep their connections: only over a new one does the Service lead them to another replica.
+    const leaves = !verdict.allowed && verdict.code === 503;
+    response.statusCode = 200;
+    response.setHeader("content-type", "application/json");
+    response.setHeader("content-length", Buffer.byteLength(body));
+    if (leaves && !(response instanceof Http2ServerResponse)) response.setHeader("connection", "close");
+    response.end(body);
+    if (leaves && response instanceof Http2ServerResponse) response.stream.session?.close();
+    await closed;
   }
 }
 
@@ -125,7 +169,7 @@ function verdictOf(error: unknown): Verdict {
   return errored(error instanceof InvalidObjectError ? 400 : 500, message);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: Request): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -136,7 +180,8 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function plain(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
+function plain(response: Response, status: number, message: string): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
   response.end(`${message}\n`);
 }
