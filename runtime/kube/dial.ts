@@ -79,7 +79,7 @@ async function serverTls(
             source: connection.source,
             field: "certificate-authority",
           }),
-    cert: pair?.certificate,
+    cert: pair && chainOf(pair.certificate),
     key: pair?.key,
     rejectUnauthorized: !connection.insecureSkipTlsVerify,
     // Without a name the check falls back to `host`, which also covers addresses (a name must not be an IP address).
@@ -87,6 +87,15 @@ async function serverTls(
     host: connection.tlsServerName ?? host,
     ALPNProtocols: protocols,
   };
+}
+
+/**
+ * What the server gets to see. Beside a lone certificate OpenSSL sends the authorities that it finds in `ca`, down to the root, and an API server
+ * checks two more signatures on each request for it. With a second certificate it sends what it was given, and one that it has already costs no check.
+ */
+function chainOf(certificate: string): string {
+  const lone = certificate.split("-----BEGIN CERTIFICATE-----").length === 2;
+  return lone ? `${certificate.trimEnd()}\n${certificate}` : certificate;
 }
 
 async function openTcp(

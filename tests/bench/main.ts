@@ -1,5 +1,6 @@
 /** `npm run bench -- <suite> [options]`: measures on this machine and prints what it measured; see each suite's file for its options. */
 import { footprint } from "./footprint";
+import { limit } from "./limit";
 import { network } from "./network";
 import { offload } from "./offload";
 import { peers } from "./peers";
@@ -8,6 +9,7 @@ import { virtualNodes } from "./virtual-nodes";
 
 const suites: Record<string, (args: string[]) => Promise<void>> = {
   offload,
+  limit,
   footprint,
   peers,
   network,

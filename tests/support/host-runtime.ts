@@ -14,6 +14,7 @@ import { installation } from "../../runtime/plan/installation";
 import type { InstallationSettings } from "../../runtime/plan/installation-settings";
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
 import { freePorts } from "../../provider/local-cluster/free-port";
+import { accountKubeconfig } from "./account-kubeconfig";
 import { kindOf } from "./kind-of";
 
 export type ComponentName = "controller-manager" | "virtual-kubelet" | "webhook";
@@ -86,14 +87,7 @@ export class HostRuntime {
       throw new Error(`the installation has no ${component}`);
     const account = deployment.spec?.template?.spec?.serviceAccountName ?? "";
     const kubeconfig = join(cluster.folder, `${account}.kubeconfig`);
-    await writeFile(
-      kubeconfig,
-      await cluster.kubeconfigFor({
-        name: `system:serviceaccount:${namespace}:${account}`,
-        groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`],
-      }),
-      { mode: 0o600 },
-    );
+    await writeFile(kubeconfig, await this.credentials(account), { mode: 0o600 });
     const [healthPort = 0, metricsPort = 0, servicePort = 0] = await freePorts(3);
     const values: Record<string, string> = {
       CLUSTER_ID: clusterId,
@@ -126,6 +120,16 @@ export class HostRuntime {
     endWithThisProcess(child);
     this.processes.set(component, { component, child, healthPort });
     await this.untilReady(component);
+  }
+
+  private async credentials(account: string): Promise<string> {
+    const { cluster, namespace } = this.options;
+    const admin = KubeClient.fromKubeconfig(cluster.kubeconfig);
+    try {
+      return await accountKubeconfig(admin, cluster, { name: account, namespace });
+    } finally {
+      admin.close();
+    }
   }
 
   private async untilReady(component: ComponentName): Promise<void> {
