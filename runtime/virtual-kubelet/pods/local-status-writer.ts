@@ -5,7 +5,8 @@ import { Pod } from "../../api/kubernetes";
 import type { Clock, KubeClient, Outcome } from "../../kube";
 import type { PodMemory } from "./pod-memory";
 import { statusPatch } from "./status-patch";
-import { isUrgent } from "./status-urgency";
+import { type Urgency, urgencyOf } from "./status-urgency";
+import { WriteBatches } from "./write-batches";
 
 /**
  * How long a change of status that nobody waits for is held back for what follows it: twice as long as the last pod took to start, within these
@@ -16,11 +17,14 @@ const HOLD_MS = { least: 5_000, most: 60_000 };
 /** Writes the status of local pods, as seldom as it can be done. */
 export class LocalStatusWriter {
   private lastStartMs = 0;
+  private readonly starts: WriteBatches;
 
   constructor(
     private readonly client: KubeClient,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.starts = new WriteBatches(clock);
+  }
 
   /**
    * Writes what differs, together with the label that marks the pod as taken over: one request, and none where nothing differs.
@@ -37,12 +41,11 @@ export class LocalStatusWriter {
     const label = takeOver && !stale && labels?.[Label.shadowPod] !== LabelValue.true;
     if (status === undefined && !label) {
       delete memory.heldSince;
+      delete memory.startDueAt;
       return;
     }
-    if (!isUrgent(current, desired)) {
-      const left = this.hold(memory);
-      if (left > 0) return { requeueAfterMs: left };
-    }
+    const waitMs = this.waitMs(urgencyOf(current, desired), memory);
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
     const body = {
       metadata: { uid, ...(label ? { labels: { [Label.shadowPod]: LabelValue.true } } : {}) },
       ...(status === undefined ? {} : { status }),
@@ -53,7 +56,20 @@ export class LocalStatusWriter {
     });
     if (memory.heldSince !== undefined) this.lastStartMs = this.clock.monotonic() - memory.heldSince;
     delete memory.heldSince;
+    delete memory.startDueAt;
     memory.written = { version: resourceVersion, status: desired };
+  }
+
+  private waitMs(urgency: Urgency, memory: PodMemory): number {
+    switch (urgency) {
+      case "now":
+        return 0;
+      case "soon":
+        memory.startDueAt ??= this.starts.turn();
+        return memory.startDueAt - this.clock.monotonic();
+      case "later":
+        return this.hold(memory);
+    }
   }
 
   /** @returns how much longer, in milliseconds */

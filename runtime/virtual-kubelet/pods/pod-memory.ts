@@ -16,6 +16,8 @@ export interface PodMemory {
   ended?: string;
   /** Since when a change of status that nobody waits for is held back. */
   heldSince?: number;
+  /** When it may be written that the pod has started, on the monotonic clock. */
+  startDueAt?: number;
   /** The status that we wrote, and the version of the local pod that it was computed from. */
   written?: { version: string | undefined; status: PodStatus };
 }

@@ -4,19 +4,19 @@ import type { ContainerStatus, PodStatus } from "kubernetes-types/core/v1";
 const STARTING = new Set(["ContainerCreating", "PodInitializing"]);
 
 /**
- * Whether somebody waits for this change of status. Steps on the way to a start are not urgent: they may wait a moment for what follows, so
- * that a pod that starts normally costs one write.
+ * Who waits for a change of status: `now`, whoever acts on trouble, an end or a lost readiness; `soon`, whoever counts pods that have started;
+ * `later`, nobody: steps on the way to a start may wait a moment for what follows, so that a pod that starts normally costs one write.
  */
-export function isUrgent(current: PodStatus | undefined, desired: PodStatus): boolean {
-  if ((current?.phase ?? "Pending") !== (desired.phase ?? "Pending")) return true;
-  if (
-    conditionStatus(current, "Ready") !== conditionStatus(desired, "Ready") &&
-    conditionStatus(desired, "Ready") === "True"
-  ) {
-    return true;
-  }
-  if (desired.phase !== "Pending") return true;
-  return fingerprint(current) !== fingerprint(desired);
+export type Urgency = "now" | "soon" | "later";
+
+export function urgencyOf(current: PodStatus | undefined, desired: PodStatus): Urgency {
+  const phases = [current?.phase ?? "Pending", desired.phase ?? "Pending"];
+  const becomesReady =
+    conditionStatus(current, "Ready") !== "True" && conditionStatus(desired, "Ready") === "True";
+  if (phases[0] !== phases[1]) return phases[1] === "Running" ? "soon" : "now";
+  if (becomesReady) return "soon";
+  if (phases[1] !== "Pending") return "now";
+  return fingerprint(current) === fingerprint(desired) ? "later" : "now";
 }
 
 function conditionStatus(status: PodStatus | undefined, type: string): string {

@@ -4,7 +4,7 @@ import type { PodStatus } from "kubernetes-types/core/v1";
 import { ipTranslation, sameIp } from "../../../runtime/virtual-kubelet/pods/ip-translation";
 import { localStatus, type StatusContext } from "../../../runtime/virtual-kubelet/pods/local-status";
 import { statusPatch } from "../../../runtime/virtual-kubelet/pods/status-patch";
-import { isUrgent } from "../../../runtime/virtual-kubelet/pods/status-urgency";
+import { type Urgency, urgencyOf } from "../../../runtime/virtual-kubelet/pods/status-urgency";
 
 const now = "2026-03-04T05:06:07Z";
 const context = (changes: Partial<StatusContext> = {}): StatusContext => ({
@@ -141,21 +141,22 @@ describe("statusPatch", () => {
   });
 });
 
-describe("isUrgent", () => {
+describe("urgencyOf", () => {
   const waiting = (reason: string): PodStatus => ({
     phase: "Pending",
     containerStatuses: [{ ...container(0), ready: false, state: { waiting: { reason } } }],
   });
-  const cases: [what: string, current: PodStatus | undefined, desired: PodStatus, urgent: boolean][] = [
+  const ready = (status: string): PodStatus => ({ conditions: [{ type: "Ready", status }] });
+  const cases: [what: string, current: PodStatus | undefined, desired: PodStatus, urgency: Urgency][] = [
     [
       "a pod that was scheduled",
       { phase: "Pending" },
       { phase: "Pending", conditions: [{ type: "PodScheduled", status: "True" }] },
-      false,
+      "later",
     ],
-    ["containers being created", undefined, waiting("ContainerCreating"), false],
-    ["an image that cannot be pulled", waiting("ContainerCreating"), waiting("ErrImagePull"), true],
-    ["the same trouble as before", waiting("ErrImagePull"), waiting("ErrImagePull"), false],
+    ["containers being created", undefined, waiting("ContainerCreating"), "later"],
+    ["an image that cannot be pulled", waiting("ContainerCreating"), waiting("ErrImagePull"), "now"],
+    ["the same trouble as before", waiting("ErrImagePull"), waiting("ErrImagePull"), "later"],
     [
       "a pod that fits on no node",
       { phase: "Pending" },
@@ -163,14 +164,28 @@ describe("isUrgent", () => {
         phase: "Pending",
         conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/1" }],
       },
-      true,
+      "now",
     ],
-    ["a start", { phase: "Pending" }, { phase: "Running" }, true],
-    ["anything about a running pod", { phase: "Running" }, { phase: "Running", podIP: "10.0.0.1" }, true],
-    ["an end", { phase: "Running" }, { phase: "Failed" }, true],
+    ["a start", { phase: "Pending" }, { phase: "Running" }, "soon"],
+    ["a pod that was never seen before it ran", undefined, { phase: "Running", ...ready("True") }, "soon"],
+    ["readiness", { phase: "Running" }, { phase: "Running", ...ready("True") }, "soon"],
+    [
+      "readiness that is lost",
+      { phase: "Running", ...ready("True") },
+      { phase: "Running", ...ready("False") },
+      "now",
+    ],
+    [
+      "anything else about a running pod",
+      { phase: "Running" },
+      { phase: "Running", podIP: "10.0.0.1" },
+      "now",
+    ],
+    ["an end", { phase: "Running" }, { phase: "Failed" }, "now"],
+    ["a pod that ended before it was seen to run", { phase: "Pending" }, { phase: "Succeeded" }, "now"],
   ];
-  for (const [what, current, desired, urgent] of cases) {
-    it(`is ${urgent} for ${what}`, () => assert.equal(isUrgent(current, desired), urgent));
+  for (const [what, current, desired, urgency] of cases) {
+    it(`is "${urgency}" for ${what}`, () => assert.equal(urgencyOf(current, desired), urgency));
   }
 });
 
