@@ -1,4 +1,4 @@
-import { isQuantity, parseQuantity } from "./quantity";
+import { GREATEST_QUANTITY, isQuantity, parseQuantity } from "./quantity";
 
 /** One, as quantities are counted. */
 const ONE = parseQuantity(1);
@@ -26,7 +26,10 @@ export function amountFaults(resources: Readonly<Record<string, unknown>>): stri
 export function quantityFault(amount: unknown): string | undefined {
   if ((typeof amount !== "string" && typeof amount !== "number") || !isQuantity(amount))
     return "is not a quantity; give a number with an optional suffix, such as 500m, 2 or 1.5Gi";
-  return String(amount).startsWith("-") ? "is negative; give an amount of zero or more" : undefined;
+  if (String(amount).startsWith("-")) return "is negative; give an amount of zero or more";
+  return parseQuantity(amount) < GREATEST_QUANTITY
+    ? undefined
+    : "is more than an API server can hold; give less than 9223372036854775807";
 }
 
 /** Pods, and what device plugins offer, come one by one. */

@@ -10,7 +10,7 @@ export type Amounts = ReadonlyMap<string, Nano>;
 
 const ONE = 1_000_000_000n;
 /** The API server holds no quantity above this; greater ones are read as this. */
-const GREATEST = (2n ** 63n - 1n) * ONE;
+export const GREATEST_QUANTITY: Nano = (2n ** 63n - 1n) * ONE;
 
 const DECIMAL: readonly (readonly [suffix: string, exponent: number])[] = [
   ["n", -9],
@@ -56,11 +56,11 @@ function scaled(digits: bigint, exponent: number): Nano {
   if (digits === 0n) return 0n;
   const power = exponent + 9;
   // Beyond these bounds the result is known; computing the power would only cost time.
-  if (power > 40) return GREATEST;
+  if (power > 40) return GREATEST_QUANTITY;
   if (power < -300) return 1n;
-  if (power >= 0) return least(digits * 10n ** BigInt(power), GREATEST);
+  if (power >= 0) return least(digits * 10n ** BigInt(power), GREATEST_QUANTITY);
   const divisor = 10n ** BigInt(-power);
-  return least((digits + divisor - 1n) / divisor, GREATEST);
+  return least((digits + divisor - 1n) / divisor, GREATEST_QUANTITY);
 }
 
 function least(a: bigint, b: bigint): bigint {
