@@ -26,7 +26,10 @@ import { withoutDefaults } from "../../runtime/virtual-kubelet/pods/pod-defaults
 import { kindOf } from "../support/kind-of";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
-import { CHANGES, CONTRADICTIONS, REFUSALS, SAMPLES, type Manifest } from "../support/api-samples";
+import { CHANGES, CONTRADICTIONS } from "../support/api-samples/changes";
+import type { Manifest } from "../support/api-samples/manifest";
+import { REFUSALS } from "../support/api-samples/refusals";
+import { SAMPLES } from "../support/api-samples/samples";
 
 interface Answer {
   status: number;

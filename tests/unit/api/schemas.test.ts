@@ -5,7 +5,9 @@ import type { z } from "zod";
 import { InvalidObjectError, OWN_KINDS } from "../../../runtime/api";
 import { structuralSchema } from "../../../runtime/api/schema/structural-schema";
 import type { StructuralSchema } from "../../../runtime/api/schema/structural";
-import { REFUSALS, SAMPLES, type Manifest } from "../../support/api-samples";
+import type { Manifest } from "../../support/api-samples/manifest";
+import { REFUSALS } from "../../support/api-samples/refusals";
+import { SAMPLES } from "../../support/api-samples/samples";
 import { kindOf } from "../../support/kind-of";
 
 describe("the schemas of our kinds", () => {
