@@ -9,6 +9,7 @@ export * from "./controller";
 export { CannotConnectError, ConnectionError } from "./dial";
 export { type DifferenceOptions, mergePatch, semanticallyEqual } from "./difference";
 export { EventRecorder, type EventRecorderOptions } from "./events";
+export { HeldKeys } from "./held-keys";
 export { Health, type HealthCheck, type HealthReport } from "./health";
 export { Informer, type InformerHandlers } from "./informer";
 export { InformerSet, type InformerSetOptions, type Selection } from "./informer-set";

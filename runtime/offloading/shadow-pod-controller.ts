@@ -4,6 +4,7 @@ import {
   type Controller,
   controllerOf,
   exceptStatus,
+  HeldKeys,
   type Informer,
   isAlreadyExists,
   isConflict,
@@ -16,6 +17,7 @@ import {
 } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
+
 import { HomeAddresses } from "./home-addresses";
 import { podOutcome } from "./pod-outcome";
 import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
@@ -36,8 +38,6 @@ const TAKEN_AGAIN_MS = 15_000;
 const COLLECTION_MS = 2_000;
 /** That a pod runs is for people to read: it waits while pods are being made, but no longer than this. */
 const RUNNING_LATEST_MS = 60_000;
-/** Pods are being made if one was within this time. */
-const CREATING_MS = 500;
 /** A pod of an earlier ShadowPod is being collected. */
 const COLLECTED_MS = 250;
 
@@ -55,8 +55,11 @@ export function shadowPodController(
   const pods = shadowedPods(context.informers);
   const memory = new ShadowPodMemory(context.clock);
   rememberEndings(shadows, pods, memory);
-  const reconciler = new ShadowPodReconciler(context, pods, memory, new HomeAddresses(context.informers));
-  return runController(
+  const held = new HeldKeys(context.clock, (key) => controller.enqueue(key));
+  context.signal.addEventListener("abort", () => held.end(), { once: true });
+  const home = new HomeAddresses(context.informers);
+  const reconciler = new ShadowPodReconciler(context, pods, memory, home, held);
+  const controller = runController(
     {
       name: "shadowpod",
       workers: options.shadowPodWorkers ?? 10,
@@ -66,6 +69,7 @@ export function shadowPodController(
     },
     context,
   );
+  return controller;
 }
 
 /** A pod that ended and was deleted at once leaves only its last state to tell how; a ShadowPod that went, only its pod. */
@@ -100,13 +104,12 @@ function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memo
 }
 
 class ShadowPodReconciler {
-  private lastCreation = -Infinity;
-
   constructor(
     private readonly context: OffloadingContext,
     private readonly pods: Informer<Pod>,
     private readonly memory: ShadowPodMemory,
     private readonly home: HomeAddresses,
+    private readonly held: HeldKeys,
   ) {}
 
   async reconcile(key: string, shadow: ShadowPod | undefined): Promise<Outcome> {
@@ -122,13 +125,9 @@ class ShadowPodReconciler {
     await this.follow(key, shadow, pod);
     const phase = phaseToReport(shadow.status?.phase, pod);
     if (phase === undefined) return;
-    if (phase === "Running" && this.creating() && this.memory.runsForMs(key, uid) < RUNNING_LATEST_MS)
-      return { requeueAfterMs: CREATING_MS * (1 + Math.random()) };
+    const leftMs = phase === "Running" ? RUNNING_LATEST_MS - this.memory.runsForMs(key, uid) : 0;
+    if (leftMs > 0 && this.held.hold(key)) return { requeueAfterMs: leftMs };
     await this.report(key, shadow, phase);
-  }
-
-  private creating(): boolean {
-    return this.context.clock.monotonic() - this.lastCreation < CREATING_MS;
   }
 
   /** Of a pod whose ShadowPod was seen to go; the others are left to the garbage collector. */
@@ -159,7 +158,7 @@ class ShadowPodReconciler {
       throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
     try {
       const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
-      this.lastCreation = this.context.clock.monotonic();
+      this.held.busy();
       const pod = await client.createForMetadata(Pod, podOfShadowPod(source, spec));
       this.memory.created(key, uid);
       this.memory.wrote(key, uid, {

@@ -260,35 +260,67 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
       await gone("the token", () => lab.milan.get(Secret, { name: "robot-token", namespace: THERE }));
     });
 
+    it("include the tokens of a pod that comes again at once before it starts", async () => {
+      const again = podOf("returning", { spec: { automountServiceAccountToken: true } });
+      await lab.rome.create(Pod, again);
+      await lab.running("returning");
+      const ref = { name: "returning-token", namespace: THERE };
+      await until("the token is there", () => lab.milan.get(Secret, ref));
+      await lab.rome.delete(Pod, { name: "returning", namespace: HERE });
+      await gone("the pod", () => lab.local("returning"));
+      const { uid } = (await lab.rome.create(Pod, again)).metadata;
+      await until(
+        "its own ShadowPod is there",
+        async () => {
+          const source = (await lab.shadow("returning"))?.metadata.annotations?.["offloading.liqo.io/source"];
+          return source?.includes(`"${uid}"`);
+        },
+        { everyMs: 5 },
+      );
+      const secret = await lab.milan.get(Secret, ref);
+      // Made together with the first ShadowPod of the name; never one of an earlier pod.
+      if (secret !== undefined)
+        assert.equal(secret.metadata.annotations?.["offloading.liqo.io/service-account-for-pod-uid"], uid);
+      await lab.running("returning");
+      await lab.rome.delete(Pod, { name: "returning", namespace: HERE });
+      await gone("the token", () => lab.milan.get(Secret, ref));
+    });
+
     it("show what happens to them at the provider", async () => {
       await lab.rome.create(Pod, podOf("talkative"));
       await lab.running("talkative");
       const there = await lab.remote("talkative");
-      await lab.milan.create(Event, {
-        apiVersion: "v1",
-        kind: "Event",
-        metadata: { name: "talkative.1", namespace: THERE },
-        involvedObject: {
+      const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+      const happens = (name: string, reason: string, message: string) =>
+        lab.milan.create(Event, {
           apiVersion: "v1",
-          kind: "Pod",
-          name: "talkative",
-          namespace: THERE,
-          uid: there?.metadata.uid,
-        },
-        reason: "Pulled",
-        message: "the image is there",
-        type: "Normal",
-        source: { component: "kubelet" },
-        firstTimestamp: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
-        lastTimestamp: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
-        count: 1,
-      });
+          kind: "Event",
+          metadata: { name, namespace: THERE },
+          involvedObject: {
+            apiVersion: "v1",
+            kind: "Pod",
+            name: "talkative",
+            namespace: THERE,
+            uid: there?.metadata.uid,
+          },
+          reason,
+          message,
+          type: "Normal",
+          source: { component: "kubelet" },
+          firstTimestamp: now,
+          lastTimestamp: now,
+          count: 1,
+        });
+      // The scheduler here has said as much.
+      await happens("talkative.0", "Scheduled", "assigned to milan-1");
+      await happens("talkative.1", "Pulled", "the image is there");
       const here = await lab.local("talkative");
       const copy = await until("the event is here", () =>
         lab.rome.get(Event, { name: "talkative.1", namespace: HERE }),
       );
       assert.equal(copy.involvedObject.uid, here?.metadata.uid);
       assert.equal(copy.source?.component, "kubelet (remote)");
+      assert.equal(await lab.rome.get(Event, { name: "talkative.0", namespace: HERE }), undefined);
       await lab.milan.delete(Event, { name: "talkative.1", namespace: THERE });
       await gone("the copy", () => lab.rome.get(Event, { name: "talkative.1", namespace: HERE }));
     });

@@ -4,6 +4,7 @@ import { type Node, Pod } from "../../api/kubernetes";
 import {
   type Controller,
   type ControllerContext,
+  HeldKeys,
   type Informer,
   isRefusal,
   keyOf,
@@ -43,6 +44,7 @@ export class HostedNode implements PeerMember {
   private readonly nodeWriter: NodeWriter;
   private readonly pods: Controller;
   private readonly tokens: Controller;
+  private readonly tokenRemovals: HeldKeys;
   private readonly node: Controller;
   private readonly surroundings: NodeSurroundings;
   /** What pods depend on, as it was when they were last looked at for its sake. */
@@ -64,6 +66,9 @@ export class HostedNode implements PeerMember {
       fieldSelector: `spec.nodeName=${this.nodeName}`,
       project: projectLocalPod,
     });
+
+    this.tokenRemovals = new HeldKeys(context.clock, (key) => this.tokens.enqueue(key));
+    this.localPods.on({ deleted: () => this.tokenRemovals.busy() });
 
     const log = context.log.child({ virtualNode: this.nodeName, provider: settings.clusterId });
     const scoped: ControllerContext = { ...context, log, signal: term };
@@ -136,6 +141,7 @@ export class HostedNode implements PeerMember {
   private end(): void {
     this.peer.leave(this);
     this.localPods.release();
+    this.tokenRemovals.end();
     void Promise.all([this.pods.stop(), this.tokens.stop(), this.node.stop()]).then(() => {
       this.peer.releaseAccess(this.secretName);
       this.services.peers.release(this.peer);
@@ -185,6 +191,8 @@ export class HostedNode implements PeerMember {
       peer: this.peer,
       access: this.access,
       enabled: () => this.settings().flags.enableApiserverSupport,
+      stays: () => !this.isLeaving(),
+      removals: this.tokenRemovals,
       report: reports.of("ServiceAccount", this.peer.identity.clusterId, () => this.nodeName),
       clock: context.clock,
     });
@@ -221,6 +229,7 @@ export class HostedNode implements PeerMember {
         sources,
         reconcile: async () => {
           this.followSurroundings();
+          if (this.isLeaving()) this.tokenRemovals.flush();
           try {
             if (await this.writeNode()) return { requeueAfterMs: HEARTBEAT_MS };
           } catch (error) {
@@ -235,14 +244,17 @@ export class HostedNode implements PeerMember {
     );
   }
 
+  private isLeaving(): boolean {
+    const virtualNode = this.surroundings.virtualNode();
+    return virtualNode === undefined || virtualNode.metadata.deletionTimestamp != null;
+  }
+
   /** @returns whether there is a Node to keep */
   private async writeNode(): Promise<boolean> {
     const { caches, flags, kubeletPort, kubeletVersion } = this.services;
     const settings = this.settings();
-    const virtualNode = this.surroundings.virtualNode();
     const observed = caches.nodes.get(this.nodeName);
-    const leaving = virtualNode === undefined || virtualNode.metadata.deletionTimestamp != null;
-    if (!settings.createNode || (observed === undefined && leaving)) return false;
+    if (!settings.createNode || (observed === undefined && this.isLeaving())) return false;
     // While the provider is away the Node must be seen to grow old.
     if (!this.ping.reachable) return false;
     const network = this.surroundings.network();

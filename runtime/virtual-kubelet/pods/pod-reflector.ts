@@ -4,6 +4,8 @@ import { Pod } from "../../api/kubernetes";
 import { type Informer, isConflict, type KubeClient, type Outcome, refOfKey } from "../../kube";
 import type { Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
+import { holdsEarlierTokens } from "../tokens/earlier-tokens";
+import { tokenSecretName } from "../tokens/token-source";
 import { LocalStatusWriter } from "./local-status-writer";
 import { localStatus } from "./local-status";
 import { lostStatus } from "./lost-status";
@@ -16,6 +18,8 @@ import { CONFLICT_RETRY_MS, type ShadowPodParts, ShadowPodWriter } from "./shado
 
 /** How often a namespace that cannot be listed yet is looked at again, in milliseconds. What it holds comes as an event. */
 const LOOK_AGAIN_MS = 15_000;
+/** How soon tokens that are being renewed are looked at again, in milliseconds. */
+const TOKENS_AGAIN_MS = 50;
 
 interface Parts extends ShadowPodParts {
   /** Bound to the node. */
@@ -97,6 +101,10 @@ export class PodReflector {
   }
 
   private async create(local: Pod, { remote, name, memory, client }: PodAtHand): Promise<Outcome> {
+    const { peer, surroundings } = this.parts;
+    const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
+    const isOffered = surroundings().settings.flags.enableApiserverSupport;
+    if (holdsEarlierTokens(secret, local, isOffered, peer.pair)) return { requeueAfterMs: TOKENS_AGAIN_MS };
     try {
       return await this.shadows.create(local, { name, namespace: remote.remote }, memory, client);
     } catch (error) {

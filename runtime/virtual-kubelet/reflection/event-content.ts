@@ -27,8 +27,6 @@ export function subjectOf(event: Event): LocalSubject | undefined {
   const { apiVersion = "", kind = "", name } = event.involvedObject;
   const subject = KINDS.get(`${apiVersion}/${kind}`);
   if (subject === undefined || !name) return undefined;
-  // The local scheduler has said as much of the same pod.
-  if (subject === "Pod" && event.type === "Normal" && event.reason === "Scheduled") return undefined;
   return { kind: subject, name };
 }
 

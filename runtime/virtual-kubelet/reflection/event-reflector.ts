@@ -58,6 +58,8 @@ const KINDS: { readonly [K in LocalSubject["kind"]]: Kind<KubeObject> } = {
   Ingress,
 };
 
+/** The local scheduler has said as much of the same pod. */
+const OF_INTEREST = "reason!=Scheduled";
 /** The count of a copy is brought up to date this often, at most. */
 const RECOUNT_MS = 60_000;
 
@@ -85,7 +87,10 @@ export class EventReflector implements NamespaceListener {
       namespace: namespace.local,
       labelSelector: reflectionSelector(peer.pair),
     });
-    const remote = namespace.informers.informer(Event, { namespace: namespace.remote });
+    const remote = namespace.informers.informer(Event, {
+      namespace: namespace.remote,
+      fieldSelector: OF_INTEREST,
+    });
     this.caches.set(namespace.local, { namespace, local, remote });
     const enqueue = ({ metadata }: Event) =>
       this.controller.enqueue(keyOfRef({ namespace: namespace.local, name: metadata.name }));

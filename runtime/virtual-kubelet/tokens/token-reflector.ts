@@ -2,6 +2,7 @@ import { EventReason, Label } from "../../api/keys";
 import { type Pod, Secret, ServiceAccount, TokenRequest } from "../../api/kubernetes";
 import {
   type Clock,
+  type HeldKeys,
   type Informer,
   isAlreadyExists,
   isConflict,
@@ -27,6 +28,10 @@ interface Parts {
   access: ProviderAccess;
   /** Whether pods of this node get at the consumer's API server at all. */
   enabled: () => boolean;
+  /** Whether the node stays, and with it somebody who removes what is left for later. */
+  stays: () => boolean;
+  /** Busy while pods are leaving. */
+  removals: HeldKeys;
   report: ReflectionReport;
   clock: Clock;
 }
@@ -35,6 +40,8 @@ interface Parts {
 const SPREAD_MS = 30_000;
 /** How long the cache may lag behind a Secret that we wrote, in milliseconds. */
 const UNSEEN_MS = 60_000;
+/** A pod's tokens go this long after it, at the latest, in milliseconds. */
+const REMOVED_LATEST_MS = 30_000;
 
 interface Issued {
   podUid: string;
@@ -52,6 +59,8 @@ interface Issued {
  */
 export class TokenReflector {
   private readonly issued = new Map<string, Issued>();
+  /** Since when pods have been gone whose Secrets are still there, on the monotonic clock. */
+  private readonly gone = new Map<string, number>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -73,13 +82,25 @@ export class TokenReflector {
     }
     if (local === undefined) {
       this.issued.delete(key);
-      if (secret !== undefined && isOfNode(secret, nodeName)) await remove(access.client, secret);
-      return;
+      if (secret !== undefined && isOfNode(secret, nodeName))
+        return await this.remove(key, secret, access.client);
     }
+    this.gone.delete(key);
+    if (local === undefined) return;
     const mode = apiServerMode(local.metadata.annotations, this.parts.enabled());
     const sources = mode === "TokenAPI" ? tokenSources(local.spec) : [];
     if (sources.length === 0 || hasEnded(local)) return;
     return await this.keepFresh(key, local, sources, secret, remote, access.client);
+  }
+
+  /** Pods that leave together are gone sooner if their Secrets follow when all have left: tokens of a pod that is gone let nobody in. */
+  private async remove(key: string, secret: Secret, client: KubeClient): Promise<Outcome> {
+    const { clock, stays, removals } = this.parts;
+    const since = this.gone.get(key) ?? clock.monotonic();
+    this.gone.set(key, since);
+    const leftMs = since + REMOVED_LATEST_MS - clock.monotonic();
+    if (leftMs > 0 && stays() && removals.hold(key)) return { requeueAfterMs: leftMs };
+    await remove(client, secret);
   }
 
   private async keepFresh(

@@ -46,11 +46,6 @@ describe("events from the provider", () => {
     });
   }
 
-  it("do not repeat that a pod was scheduled, but tell when it could not be", () => {
-    assert.equal(subjectOf(event({ reason: "Scheduled" })), undefined);
-    assert.equal(subjectOf(event({ type: "Warning", reason: "FailedScheduling" }))?.name, "web-0");
-  });
-
   it("are about the local object, and say where they come from", () => {
     const subject = { apiVersion: "v1", kind: "Pod", name: "web-0", namespace: "shop", uid: "local" };
     const content = localEventContent(event(), subject);
