@@ -265,22 +265,29 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
       await lab.rome.create(Pod, again);
       await lab.running("returning");
       const ref = { name: "returning-token", namespace: THERE };
-      await until("the token is there", () => lab.milan.get(Secret, ref));
+      const first = await until("the token is there", () => lab.milan.get(Secret, ref));
       await lab.rome.delete(Pod, { name: "returning", namespace: HERE });
       await gone("the pod", () => lab.local("returning"));
       const { uid } = (await lab.rome.create(Pod, again)).metadata;
-      await until(
+      const shadow = await until(
         "its own ShadowPod is there",
         async () => {
-          const source = (await lab.shadow("returning"))?.metadata.annotations?.["offloading.liqo.io/source"];
-          return source?.includes(`"${uid}"`);
+          const found = await lab.shadow("returning");
+          const source = found?.metadata.annotations?.["offloading.liqo.io/source"];
+          return source?.includes(`"${uid}"`) === true ? found : undefined;
         },
         { everyMs: 5 },
       );
       const secret = await lab.milan.get(Secret, ref);
-      // Made together with the first ShadowPod of the name; never one of an earlier pod.
-      if (secret !== undefined)
+      // It was kept for the while in which pods were leaving, or went and was made anew.
+      if (secret !== undefined && secret.metadata.uid === first.metadata.uid) {
         assert.equal(secret.metadata.annotations?.["offloading.liqo.io/service-account-for-pod-uid"], uid);
+        const written = Number(secret.metadata.resourceVersion);
+        assert.ok(
+          written < Number(shadow.metadata.resourceVersion),
+          "the tokens were the earlier pod's when this one was made",
+        );
+      }
       await lab.running("returning");
       await lab.rome.delete(Pod, { name: "returning", namespace: HERE });
       await gone("the token", () => lab.milan.get(Secret, ref));

@@ -119,6 +119,11 @@ export class HostedNode implements PeerMember {
     this.pods.enqueue(key);
   }
 
+  podGone(key: string): void {
+    this.tokenRemovals.busy();
+    this.pods.enqueue(key);
+  }
+
   tokensChanged(key: string): void {
     this.tokens.enqueue(key);
   }

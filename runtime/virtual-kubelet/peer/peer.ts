@@ -15,6 +15,8 @@ export interface PeerMember {
   localPod(key: string): Pod | undefined;
   /** A pod of that key (`namespace/name`, both local) may have changed at the provider. */
   podChanged(key: string): void;
+  /** A pod of that key, or its ShadowPod, went at the provider. */
+  podGone(key: string): void;
   tokensChanged(key: string): void;
   /** A namespace began or ceased to be offloaded, or its caches filled. */
   namespaceChanged(namespace: string): void;
@@ -198,6 +200,7 @@ export class Peer {
     const key = (name: string) => `${local}/${name}`;
     const namespace = new RemoteNamespace(informers, local, remote, {
       podChanged: (name, node) => this.concerned(node, (member) => member.podChanged(key(name))),
+      podGone: (name) => this.concerned(undefined, (member) => member.podGone(key(name))),
       tokensChanged: (name, node) => this.concerned(node, (member) => member.tokensChanged(key(name))),
       synced: () => this.tellNamespace(local),
     });

@@ -10,6 +10,8 @@ import { projectRemotePod, projectSecret, projectShadowPod } from "./projections
 export interface RemoteListener {
   /** The ShadowPod or the pod of that name. */
   podChanged(name: string, nodeName: string | undefined): void;
+  /** The ShadowPod or the pod of that name went. It concerns every node: a pod of another one may have waited for the name. */
+  podGone(name: string): void;
   /** The tokens of the pod of that name. */
   tokensChanged(podName: string, nodeName: string | undefined): void;
   synced(): void;
@@ -71,8 +73,7 @@ function follow<T extends KubeObject>(informer: Informer<T>, listener: RemoteLis
   informer.on({
     added: (object) => listener.podChanged(object.metadata.name, nodeOf(object)),
     updated: (_before, object) => listener.podChanged(object.metadata.name, nodeOf(object)),
-    // A pod of another node may have waited for the name.
-    deleted: (object) => listener.podChanged(object.metadata.name, undefined),
+    deleted: (object) => listener.podGone(object.metadata.name),
   });
 }
 
