@@ -36,7 +36,7 @@ import {
 const TAKEN_AGAIN_MS = 15_000;
 /** The garbage collector deletes the pod of a ShadowPod that went at once, but for the first half minute of a cluster, when it does not know of the kind yet. */
 const COLLECTION_MS = 2_000;
-/** That a pod runs is for people to read: it waits while pods are being made, but no longer than this. */
+/** That a pod runs is for people to read: it waits while pods are being made or start, but no longer than this. */
 const RUNNING_LATEST_MS = 60_000;
 /** A pod of an earlier ShadowPod is being collected. */
 const COLLECTED_MS = 250;
@@ -125,9 +125,17 @@ class ShadowPodReconciler {
     await this.follow(key, shadow, pod);
     const phase = phaseToReport(shadow.status?.phase, pod);
     if (phase === undefined) return;
-    const leftMs = phase === "Running" ? RUNNING_LATEST_MS - this.memory.runsForMs(key, uid) : 0;
+    return phase === "Running"
+      ? await this.reportRunning(key, shadow, uid)
+      : await this.report(key, shadow, phase);
+  }
+
+  private async reportRunning(key: string, shadow: ShadowPod, uid: string): Promise<Outcome> {
+    const runsForMs = this.memory.runsForMs(key, uid);
+    if (runsForMs === 0) this.held.busy();
+    const leftMs = RUNNING_LATEST_MS - runsForMs;
     if (leftMs > 0 && this.held.hold(key)) return { requeueAfterMs: leftMs };
-    await this.report(key, shadow, phase);
+    await this.report(key, shadow, "Running");
   }
 
   /** Of a pod whose ShadowPod was seen to go; the others are left to the garbage collector. */

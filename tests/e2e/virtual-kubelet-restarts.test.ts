@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { Lease, Node, Pod, RoleBinding, Secret, ShadowPod, VirtualNode } from "../../runtime/api";
+import { SubjectAccessReview } from "../../runtime/api/kubernetes";
 import { TENANT } from "../support/offloading-pair";
 import { until } from "../support/until";
 import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/virtual-kubelet-lab";
@@ -227,6 +228,23 @@ describe("virtual kubelet: restarts, replicas, and a provider that is away", fun
       const binding = await lab.milan.get(RoleBinding, rights);
       assert.ok(binding);
       await lab.milan.delete(RoleBinding, rights);
+      // API servers learn of it from a watch; until then they would take the ShadowPod that is made again.
+      await until("the rights are gone", async () => {
+        const { apiVersion, kind } = SubjectAccessReview;
+        const resourceAttributes = {
+          group: "offloading.liqo.io",
+          resource: "shadowpods",
+          verb: "create",
+          namespace: THERE,
+        };
+        const spec = {
+          user: "of rome",
+          groups: binding.subjects?.map(({ name }) => name),
+          resourceAttributes,
+        };
+        const { status } = await lab.milan.post(SubjectAccessReview, { apiVersion, kind, spec });
+        return status?.allowed === false;
+      });
       await lab.milan.delete(ShadowPod, { name: "removed", namespace: THERE });
       await until("the pod is lost", async () => (await readyOf("removed"))?.reason === "RemotePodLost");
       const lost = await lab.local("removed");
