@@ -209,6 +209,34 @@ describe("liqoctl", function () {
       assert.deepEqual(await writesDuring(() => ok(`${PEER} --cpu 8000m --memory 16Gi`)), []);
     });
 
+    it("waits for a virtual node that is still being removed", async () => {
+      const ref = { name: "milan", namespace: "liqo-tenant-milan" };
+      const before = await rome.get(VirtualNode, ref);
+      const held = [...(before?.metadata.finalizers ?? []), "test/hold"];
+      await rome.patch(VirtualNode, ref, { metadata: { finalizers: held } }, { type: "merge" });
+      await rome.delete(VirtualNode, ref);
+      await fails(
+        `${PEER} --timeout 3s`,
+        /timed out waiting for the condition; last seen: VirtualNode milan is still being removed/,
+      );
+      await until("only ours holds it", async () => {
+        const { finalizers } = (await rome.get(VirtualNode, ref))?.metadata ?? {};
+        return finalizers?.length === 1 && finalizers[0] === "test/hold";
+      });
+      const again = ok(PEER);
+      await rome.patch(VirtualNode, ref, { metadata: { finalizers: null } }, { type: "merge" });
+      assert.match((await again).err, /INFO \(global\) rome is peered with milan/);
+      await until("its successor's node is Ready", async () => {
+        const node = await rome.get(Node, { name: "milan" });
+        const successor = await rome.get(VirtualNode, ref);
+        const isAnother = successor !== undefined && successor.metadata.uid !== before?.metadata.uid;
+        return (
+          isAnother &&
+          node?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")
+        );
+      });
+    });
+
     it("tells the state of the peering", async () => {
       const at = async (kubeconfig: string, namespace: string) =>
         JSON.parse((await ok(`info --kubeconfig ${kubeconfig} -n ${namespace} -o json`)).out) as {

@@ -8,6 +8,7 @@ import { authenticate } from "../peering/authenticate";
 import { inBandProxy } from "../peering/in-band";
 import { connect, networkEnds } from "../peering/network";
 import { requestedResources, requestSlice, type SliceFlags, sliceManifest } from "../peering/slice";
+import { untilNoneLeaves } from "../peering/virtual-nodes";
 import { proxyOptions } from "./authenticate";
 import { type LinkFlags, linkOf, linkOptions } from "./network-flags";
 import { amountOptions } from "./slice-flags";
@@ -69,10 +70,11 @@ async function peer(
   const link = flags.networkingDisabled ? undefined : linkOf(flags);
   const resources = requestedResources(flags);
   const sides = await ensureSides(run, pair);
+  const { tenantNamespace } = sides.consumer;
   // Made now, so that a value that cannot be used is told before anything is done with the peer.
   const slice = sliceManifest({
     name: providerId,
-    namespace: sides.consumer.tenantNamespace,
+    namespace: tenantNamespace,
     providerId,
     class: flags.resourceSliceClass,
     resources,
@@ -85,6 +87,7 @@ async function peer(
   const proxy = flags.proxyUrl ?? (flags.inBand ? await inBandProxy(run, pair, sides) : undefined);
   await authenticate(run, pair, sides, proxy);
   if (flags.createResourceSlice) {
+    await untilNoneLeaves(run, consumer, { namespace: tenantNamespace, providerId });
     const answer = await requestSlice(run, consumer, slice);
     if (!answer.granted) {
       throw new CommandError(

@@ -3,7 +3,7 @@ import { Node } from "../../api/kubernetes";
 import { Label, LabelValue } from "../../api/keys";
 import type { Cluster } from "../cluster/cluster";
 import type { Run } from "../run";
-import { waitUntil } from "../wait";
+import { waitUntil, waitUntilGone } from "../wait";
 
 /** Removes every virtual node of a provider; returns when they and their Nodes are gone, unless it is not to wait. */
 export async function removeVirtualNodes(
@@ -45,6 +45,31 @@ export async function removeVirtualNodes(
       removed.length === 0
         ? "no virtual nodes are left"
         : `virtual nodes removed: ${removed.map(({ metadata }) => metadata.name).join(", ")}`,
+  );
+}
+
+/** Waits for the end of virtual nodes that somebody is removing, as an `unpeer` that was interrupted does: their names are in the way of new ones. */
+export async function untilNoneLeaves(
+  run: Run,
+  consumer: Cluster,
+  { namespace, providerId }: { namespace: string; providerId: string },
+): Promise<void> {
+  const leaving = async () =>
+    (await consumer.client.list(VirtualNode, { namespace }, run.call))
+      .filter(({ spec, metadata }) => spec.clusterID === providerId && metadata.deletionTimestamp != null)
+      .map(({ metadata }) => metadata.name);
+  const names = await leaving();
+  if (names.length === 0) return;
+  const next = `its pods are evicted first, as their disruption budgets allow: kubectl get pods -A --field-selector spec.nodeName=${names[0]}`;
+  await run.progress.step(
+    consumer.scope,
+    "wait for virtual nodes that are being removed",
+    (waiting) =>
+      waitUntilGone(run, { waiting, next }, async () => {
+        const left = await leaving();
+        return left.length === 0 ? undefined : `VirtualNode ${left.join(", ")} is still being removed`;
+      }),
+    () => `what was being removed is gone: VirtualNode ${names.join(", ")}`,
   );
 }
 
