@@ -289,8 +289,17 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
         );
       }
       await lab.running("returning");
+      await until("there is one token", async () => {
+        const { data = {} } = (await lab.milan.get(Secret, ref)) ?? {};
+        return Object.keys(data).length === 1;
+      });
+
+      // One that mounts none leaves nothing of those before it.
       await lab.rome.delete(Pod, { name: "returning", namespace: HERE });
+      await gone("the pod", () => lab.local("returning"));
+      await lab.rome.create(Pod, podOf("returning"));
       await gone("the token", () => lab.milan.get(Secret, ref));
+      await lab.running("returning");
     });
 
     it("show what happens to them at the provider", async () => {

@@ -14,6 +14,8 @@ export interface PodMemory {
   deleted?: string;
   /** UID of the local pod that we ended. */
   ended?: string;
+  /** Since when the pod has waited for its own tokens in place of an earlier pod's, on the monotonic clock. */
+  tokensDueSince?: number;
   /** Since when a change of status that nobody waits for is held back. */
   heldSince?: number;
   /** When it may be written that the pod has started, on the monotonic clock. */

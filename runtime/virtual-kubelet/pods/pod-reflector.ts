@@ -18,8 +18,8 @@ import { CONFLICT_RETRY_MS, type ShadowPodParts, ShadowPodWriter } from "./shado
 
 /** How often a namespace that cannot be listed yet is looked at again, in milliseconds. What it holds comes as an event. */
 const LOOK_AGAIN_MS = 15_000;
-/** How soon tokens that are being renewed are looked at again, in milliseconds. */
-const TOKENS_AGAIN_MS = 50;
+/** How soon tokens that are being renewed are looked at again, in milliseconds: the later, the longer it takes. */
+const TOKENS_AGAIN_MS = { least: 50, most: 5_000 };
 
 interface Parts extends ShadowPodParts {
   /** Bound to the node. */
@@ -104,7 +104,13 @@ export class PodReflector {
     const { peer, surroundings } = this.parts;
     const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
     const isOffered = surroundings().settings.flags.enableApiserverSupport;
-    if (holdsEarlierTokens(secret, local, isOffered, peer.pair)) return { requeueAfterMs: TOKENS_AGAIN_MS };
+    if (holdsEarlierTokens(secret, local, isOffered, peer.pair)) {
+      const now = this.parts.clock.monotonic();
+      memory.tokensDueSince ??= now;
+      const { least, most } = TOKENS_AGAIN_MS;
+      return { requeueAfterMs: Math.min(most, Math.max(least, now - memory.tokensDueSince)) };
+    }
+    delete memory.tokensDueSince;
     try {
       return await this.shadows.create(local, { name, namespace: remote.remote }, memory, client);
     } catch (error) {

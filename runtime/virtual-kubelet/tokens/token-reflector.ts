@@ -89,7 +89,11 @@ export class TokenReflector {
     if (local === undefined) return;
     const mode = apiServerMode(local.metadata.annotations, this.parts.enabled());
     const sources = mode === "TokenAPI" ? tokenSources(local.spec) : [];
-    if (sources.length === 0 || hasEnded(local)) return;
+    if (sources.length === 0 || hasEnded(local)) {
+      if (secret !== undefined && isOfNode(secret, nodeName) && boundTo(secret).podUid !== local.metadata.uid)
+        await remove(access.client, secret);
+      return;
+    }
     return await this.keepFresh(key, local, sources, secret, remote, access.client);
   }
 
@@ -223,7 +227,10 @@ export class TokenReflector {
     const ref = { name: tokenSecretName(local.metadata.name), namespace: remote.remote };
     const present = secret ?? (await this.createSecret({ ...ref, ...metadata }, data, client));
     if (present === undefined) return;
-    const body = { metadata: { ...metadata, uid: present.metadata.uid }, data };
+    // Those of an earlier pod of the name: its volumes had other names.
+    const surplus = Object.keys(present.data ?? {}).filter((token) => !issued.expiresAt.has(token));
+    const removed = Object.fromEntries(surplus.map((token) => [token, null]));
+    const body = { metadata: { ...metadata, uid: present.metadata.uid }, data: { ...data, ...removed } };
     await client.patchForMetadata(Secret, ref, body, { type: "merge" });
   }
 
