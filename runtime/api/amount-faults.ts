@@ -2,6 +2,8 @@ import { GREATEST_QUANTITY, isQuantity, parseQuantity } from "./quantity";
 
 /** One, as quantities are counted. */
 const ONE = parseQuantity(1);
+/** Schedulers count processors in thousandths; beyond this their count overflows, and no pod fits. */
+const GREATEST_CPU = GREATEST_QUANTITY / 1000n;
 /** A prefix of a domain where there is one, then letters, digits and `-_.`, 63 characters at most. */
 const RESOURCE_NAME = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
@@ -16,6 +18,8 @@ export function amountFaults(resources: Readonly<Record<string, unknown>>): stri
       return [`${JSON.stringify(name)} is no name of a resource; write it as in cpu or example.com/gpu`];
     const fault = quantityFault(amount);
     if (fault !== undefined) return [`${name}: ${text} ${fault}`];
+    if (name === "cpu" && parseQuantity(String(amount)) >= GREATEST_CPU)
+      return [`${name}: ${text} is more than schedulers can count; give less than 9223372036854775`];
     if (isCounted(name) && parseQuantity(String(amount)) % ONE !== 0n)
       return [`${name}: ${text} is not a whole number; it is counted, so give one`];
     return [];

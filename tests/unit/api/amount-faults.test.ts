@@ -24,6 +24,7 @@ describe("amounts of a node", () => {
     ["example.com/gpu", "500m", 'example.com/gpu: "500m" is not a whole number'],
     ["Bad Name!", 1, '"Bad Name!" is no name of a resource; write it as in cpu or example.com/gpu'],
     ["a/b/c", 1, '"a/b/c" is no name of a resource'],
+    ["cpu", "9E", 'cpu: "9E" is more than schedulers can count; give less than 9223372036854775'],
     ["cpu", "1e99", 'cpu: "1e99" is more than an API server can hold; give less than'],
     ["cpu", null, "cpu: null is not a quantity"],
   ] as const)
