@@ -17,7 +17,6 @@ import {
 } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
-
 import { HomeAddresses } from "./home-addresses";
 import { podOutcome } from "./pod-outcome";
 import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
