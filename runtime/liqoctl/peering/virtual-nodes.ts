@@ -5,13 +5,34 @@ import type { Cluster } from "../cluster/cluster";
 import type { Run } from "../run";
 import { waitUntil, waitUntilGone } from "../wait";
 
+/** Where to find the virtual nodes of one provider. */
+interface Place {
+  /** Tenant namespace at the consumer. */
+  namespace: string;
+  providerId: string;
+}
+
+async function virtualNodesOf(
+  run: Run,
+  consumer: Cluster,
+  { namespace, providerId }: Place,
+): Promise<VirtualNode[]> {
+  const all = await consumer.client.list(VirtualNode, { namespace }, run.call);
+  return all.filter(({ spec }) => spec.clusterID === providerId);
+}
+
+/** What holds up the removal of a virtual node. */
+function evictionsOf(node: string): string {
+  return `the node's pods are evicted first, as their disruption budgets allow: kubectl get pods -A --field-selector spec.nodeName=${node}`;
+}
+
 /** Removes every virtual node of a provider; returns when they and their Nodes are gone, unless it is not to wait. */
 export async function removeVirtualNodes(
   run: Run,
   consumer: Cluster,
-  { namespace, providerId, wait }: { namespace: string; providerId: string; wait: boolean },
+  { wait, ...place }: Place & { wait: boolean },
 ): Promise<void> {
-  const labelSelector = `${Label.remoteClusterID}=${providerId}`;
+  const labelSelector = `${Label.remoteClusterID}=${place.providerId}`;
   const nodes = () =>
     consumer.client.list(
       Node,
@@ -22,17 +43,15 @@ export async function removeVirtualNodes(
     consumer.scope,
     "remove the virtual nodes",
     async (waiting) => {
-      const virtualNodes = (await consumer.client.list(VirtualNode, { namespace }, run.call)).filter(
-        ({ spec }) => spec.clusterID === providerId,
-      );
+      const virtualNodes = await virtualNodesOf(run, consumer, place);
       for (const { metadata } of virtualNodes)
         await consumer.client.delete(VirtualNode, metadata, { ...run.call, uid: metadata.uid ?? "" });
       if (wait) {
-        const next = `the node's pods are evicted first, as their disruption budgets allow: kubectl get pods -A --field-selector spec.nodeName=${virtualNodes[0]?.metadata.name ?? "<node>"}`;
+        const next = evictionsOf(virtualNodes[0]?.metadata.name ?? "<node>");
         await waitUntil(run, { waiting, next }, async () => {
-          const left = (await consumer.client.list(VirtualNode, { namespace }, run.call))
-            .filter(({ spec }) => spec.clusterID === providerId)
-            .map(({ metadata }) => `VirtualNode ${metadata.name}`);
+          const left = (await virtualNodesOf(run, consumer, place)).map(
+            ({ metadata }) => `VirtualNode ${metadata.name}`,
+          );
           if (left.length === 0) left.push(...(await nodes()).map(({ metadata }) => `Node ${metadata.name}`));
           return left.length === 0
             ? { is: "met", value: undefined }
@@ -49,18 +68,15 @@ export async function removeVirtualNodes(
 }
 
 /** Waits for the end of virtual nodes that somebody is removing, as an `unpeer` that was interrupted does: their names are in the way of new ones. */
-export async function untilNoneLeaves(
-  run: Run,
-  consumer: Cluster,
-  { namespace, providerId }: { namespace: string; providerId: string },
-): Promise<void> {
+export async function untilNoneLeaves(run: Run, consumer: Cluster, place: Place): Promise<void> {
   const leaving = async () =>
-    (await consumer.client.list(VirtualNode, { namespace }, run.call))
-      .filter(({ spec, metadata }) => spec.clusterID === providerId && metadata.deletionTimestamp != null)
+    (await virtualNodesOf(run, consumer, place))
+      .filter(({ metadata }) => metadata.deletionTimestamp != null)
       .map(({ metadata }) => metadata.name);
   const names = await leaving();
-  if (names.length === 0) return;
-  const next = `its pods are evicted first, as their disruption budgets allow: kubectl get pods -A --field-selector spec.nodeName=${names[0]}`;
+  const [first] = names;
+  if (first === undefined) return;
+  const next = evictionsOf(first);
   await run.progress.step(
     consumer.scope,
     "wait for virtual nodes that are being removed",

@@ -4,7 +4,7 @@ import { Pod } from "../../api/kubernetes";
 import { type Informer, isConflict, type KubeClient, type Outcome, refOfKey } from "../../kube";
 import type { Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
-import { holdsEarlierTokens } from "../tokens/earlier-tokens";
+import { holdsEarlierTokens } from "../tokens/pod-tokens";
 import { tokenSecretName } from "../tokens/token-source";
 import { LocalStatusWriter } from "./local-status-writer";
 import { localStatus } from "./local-status";

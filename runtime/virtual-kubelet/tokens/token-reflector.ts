@@ -13,12 +13,12 @@ import {
 import type { Peer } from "../peer/peer";
 import type { ProviderAccess } from "../peer/provider-access";
 import type { RemoteNamespace } from "../peer/remote-namespace";
-import { apiServerMode } from "../pods/api-server-support";
 import { isReflected } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/report";
+import { wantedTokens } from "./pod-tokens";
 import { refreshTime } from "./token-refresh";
 import { boundTo, isTokenSecret, tokenSecretMetadata } from "./token-secret";
-import { tokenSecretName, type TokenSource, tokenSources } from "./token-source";
+import { tokenSecretName, type TokenSource } from "./token-source";
 
 interface Parts {
   nodeName: string;
@@ -80,25 +80,25 @@ export class TokenReflector {
       this.failed(local, "remote object already exists");
       return;
     }
-    if (local === undefined) {
-      this.issued.delete(key);
-      if (secret !== undefined && isOfNode(secret, nodeName))
-        return await this.remove(key, secret, access.client);
-    }
+    const ofNode = secret !== undefined && isOfNode(secret, nodeName) ? secret : undefined;
+    if (local === undefined) return await this.forget(key, ofNode, access.client);
     this.gone.delete(key);
-    if (local === undefined) return;
-    const mode = apiServerMode(local.metadata.annotations, this.parts.enabled());
-    const sources = mode === "TokenAPI" ? tokenSources(local.spec) : [];
+    const sources = wantedTokens(local, this.parts.enabled());
     if (sources.length === 0 || hasEnded(local)) {
-      if (secret !== undefined && isOfNode(secret, nodeName) && boundTo(secret).podUid !== local.metadata.uid)
-        await remove(access.client, secret);
+      if (ofNode !== undefined && boundTo(ofNode).podUid !== local.metadata.uid)
+        await remove(access.client, ofNode);
       return;
     }
     return await this.keepFresh(key, local, sources, secret, remote, access.client);
   }
 
   /** Pods that leave together are gone sooner if their Secrets follow when all have left: tokens of a pod that is gone let nobody in. */
-  private async remove(key: string, secret: Secret, client: KubeClient): Promise<Outcome> {
+  private async forget(key: string, secret: Secret | undefined, client: KubeClient): Promise<Outcome> {
+    this.issued.delete(key);
+    if (secret === undefined) {
+      this.gone.delete(key);
+      return;
+    }
     const { clock, stays, removals } = this.parts;
     const since = this.gone.get(key) ?? clock.monotonic();
     this.gone.set(key, since);

@@ -21,7 +21,7 @@ for (const { kind, metadata } of SAMPLES) {
   if (kind === "Configuration") metadata.labels = { "liqo.io/remote-cluster-id": "milan" };
 }
 
-/** The sample of a kind with a field replaced: `with("Tenant", "spec.clusterID", "Rome")`. */
+/** The sample of a kind with a field replaced: `replaced("Tenant", "spec.clusterID", "Rome")`. */
 export function replaced(kind: string, path: string, value: unknown): Manifest {
   const sample = SAMPLES.find((candidate) => candidate.kind === kind);
   if (sample === undefined) throw new Error(`no sample of ${kind}`);

@@ -46,6 +46,10 @@ describe("events from the provider", () => {
     });
   }
 
+  it("tell when a pod could not be scheduled", () => {
+    assert.equal(subjectOf(event({ type: "Warning", reason: "FailedScheduling" }))?.name, "web-0");
+  });
+
   it("are about the local object, and say where they come from", () => {
     const subject = { apiVersion: "v1", kind: "Pod", name: "web-0", namespace: "shop", uid: "local" };
     const content = localEventContent(event(), subject);

@@ -13,11 +13,8 @@ import {
   projectRemotePod,
   projectSecret,
 } from "../../../runtime/virtual-kubelet/peer/projections";
-import {
-  boundTo,
-  isTokenSecret,
-  tokenSecretMetadata,
-} from "../../../runtime/virtual-kubelet/tokens/token-secret";
+import { boundTo, isTokenSecret } from "../../../runtime/virtual-kubelet/tokens/token-secret";
+import { tokenMetadata } from "../../support/token-metadata";
 
 const pair = { origin: "rome", destination: "milan" };
 
@@ -200,16 +197,7 @@ describe("projections", () => {
       kind: "Secret",
       metadata: {
         name: "web-0-token",
-        ...tokenSecretMetadata(
-          {
-            podName: "web-0",
-            podUid: "u",
-            serviceAccount: "robot",
-            nodeName: "milan",
-            expiresAt: 1_800_000_000_000,
-          },
-          pair,
-        ),
+        ...tokenMetadata(pair),
       },
       data: { "token-3c469e": "c2VjcmV0" },
     };
@@ -219,17 +207,7 @@ describe("projections", () => {
 });
 
 describe("token secrets", () => {
-  const metadata = (serviceAccount: string) =>
-    tokenSecretMetadata(
-      {
-        podName: "web-0",
-        podUid: "u1",
-        serviceAccount,
-        nodeName: "milan-pool",
-        expiresAt: 1_800_000_000_000,
-      },
-      pair,
-    );
+  const metadata = (serviceAccount: string) => tokenMetadata(pair, { serviceAccount });
 
   it("say whose they are and when they expire", () => {
     const secret = { metadata: { name: "web-0-token", ...metadata("robot") } };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 
 import type { Pod, Secret } from "../../../runtime/api/kubernetes";
-import { holdsEarlierTokens } from "../../../runtime/virtual-kubelet/tokens/earlier-tokens";
-import { tokenSecretMetadata } from "../../../runtime/virtual-kubelet/tokens/token-secret";
+import { holdsEarlierTokens } from "../../../runtime/virtual-kubelet/tokens/pod-tokens";
+import { tokenMetadata } from "../../support/token-metadata";
 
 describe("the token Secret that a pod of the same name left", () => {
   const pair = { origin: "rome", destination: "milan" };
@@ -11,16 +11,7 @@ describe("the token Secret that a pod of the same name left", () => {
     kind: "Secret",
     metadata: {
       name: "web-0-token",
-      ...tokenSecretMetadata(
-        {
-          podName: "web-0",
-          podUid,
-          serviceAccount: "robot",
-          nodeName: "milan-pool",
-          expiresAt: 1_800_000_000_000,
-        },
-        of,
-      ),
+      ...tokenMetadata(of, { podUid }),
     },
   });
   const pod = (fields: { annotations?: Record<string, string>; tokens?: boolean } = {}): Pod => ({
