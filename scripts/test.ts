@@ -23,22 +23,29 @@ const GRACE = MINUTE;
 
 interface Outcome {
   passed: number;
-  failed: number;
+  /** What failed, one text each. */
+  failed: string[];
 }
 
-const countsSchema = z.object({ passes: z.number(), failures: z.number(), pending: z.number() });
+const reportSchema = z.object({
+  passes: z.number(),
+  pending: z.number(),
+  failed: z.array(z.object({ title: z.string(), message: z.string() })),
+});
 
 const root = packageRoot();
 const compiled = join(root, "dist");
 /** The process that runs at the moment, to be stopped with this one. */
 let running: ChildProcess | undefined;
 let interrupted = false;
+/** What failed in a first run and is not counted. */
+const secondChances: string[] = [];
 
 async function runSuite(words: readonly string[]): Promise<Outcome> {
-  const total: Outcome = { passed: 0, failed: 0 };
+  const total: Outcome = { passed: 0, failed: [] };
   const add = ({ passed, failed }: Outcome) => {
     total.passed += passed;
-    total.failed += failed;
+    total.failed.push(...failed);
   };
   const wanted = (file: string) => words.length === 0 || words.some((word) => file.includes(word));
   const unit = testFiles("unit").filter(wanted);
@@ -66,8 +73,9 @@ async function runSuite(words: readonly string[]): Promise<Outcome> {
  */
 async function endToEndFile(file: string): Promise<Outcome> {
   const first = await mocha(file, [file], END_TO_END_DEADLINE);
-  if (first.failed === 0 || interrupted) return first;
-  console.log(`\n${file}: ${first.failed} failed in the first run; running it once more`);
+  if (first.failed.length === 0 || interrupted) return first;
+  console.log(`\n${file}: ${first.failed.length} failed in the first run; running it once more`);
+  secondChances.push(...first.failed);
   return mocha(file, [file], END_TO_END_DEADLINE);
 }
 
@@ -86,13 +94,13 @@ function testFiles(kind: "unit" | "e2e"): string[] {
 async function check(name: string, [script = "", ...parameters]: string[]): Promise<Outcome> {
   console.log(`\n${name}`);
   const code = await run(join(root, "node_modules", script), parameters, 10 * MINUTE, {});
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  return code === 0 ? { passed: 1, failed: [] } : { passed: 0, failed: [`${name}: ended with code ${code}`] };
 }
 
 async function mocha(name: string, files: string[], deadline: number): Promise<Outcome> {
   console.log(`\n${name}`);
   const scratch = mkdtempSync(join(tmpdir(), "pulumi-liqo-test-"));
-  const counts = join(scratch, "counts.json");
+  const report = join(scratch, "report.json");
   try {
     const code = await run(
       join(root, "node_modules", "mocha", "bin", "mocha.js"),
@@ -107,26 +115,33 @@ async function mocha(name: string, files: string[], deadline: number): Promise<O
         ...files.map((file) => join(compiled, file)),
       ],
       deadline,
-      { TEST_COUNTS_FILE: counts },
+      { TEST_OUTCOME_FILE: report },
     );
-    return outcomeOf(name, counts, code);
+    return outcomeOf(name, report, code);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-/** A process that ended without counts, or failed though no test did, counts as one failure; so do skipped tests. */
-function outcomeOf(name: string, countsFile: string, code: number): Outcome {
-  if (!existsSync(countsFile)) {
-    console.error(`${name}: ended with code ${code} before its tests did`);
-    return { passed: 0, failed: 1 };
+/** A process that ended without a report, or failed though no test did, counts as one failure; so does each skipped test. */
+function outcomeOf(name: string, reportFile: string, code: number): Outcome {
+  if (!existsSync(reportFile)) {
+    return { passed: 0, failed: [`${name}: ended with code ${code} before its tests did`] };
   }
-  const { passes, failures, pending } = countsSchema.parse(JSON.parse(readFileSync(countsFile, "utf8")));
-  if (pending > 0) console.error(`${name}: ${pending} skipped tests count as failed`);
-  if (passes + failures + pending === 0) console.error(`${name}: holds no test`);
-  const failed = failures + pending;
-  const unexplained = failed === 0 && (code !== 0 || passes === 0);
-  return { passed: passes, failed: unexplained ? 1 : failed };
+  const report = reportSchema.parse(JSON.parse(readFileSync(reportFile, "utf8")));
+  const failed = [
+    ...report.failed.map(({ title, message }) => `${name}: ${title}: ${firstLines(message)}`),
+    ...Array.from({ length: report.pending }, () => `${name}: a skipped test`),
+  ];
+  if (failed.length === 0 && report.passes === 0) failed.push(`${name}: holds no test`);
+  if (failed.length === 0 && code !== 0)
+    failed.push(`${name}: ended with code ${code}, though no test failed`);
+  return { passed: report.passes, failed };
+}
+
+/** Enough of an error to know it by; the whole of it stands where the test ran. */
+function firstLines(message: string): string {
+  return message.split("\n").slice(0, 5).join("\n    ").slice(0, 1000);
 }
 
 /** Runs a script under this Node; at the deadline asks it to stop, then makes it. Gives its exit code. */
@@ -165,22 +180,34 @@ function stop(child: ChildProcess): void {
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
+    if (interrupted) return;
     interrupted = true;
     if (running !== undefined) stop(running);
     process.exitCode = 1;
   });
 }
 
+/** What failed stands once more at the end: of a long output often only that is kept. */
+function summary({ passed, failed }: Outcome): string {
+  const listed = (heading: string, entries: readonly string[]) =>
+    entries.length === 0 ? [] : [heading, ...entries.map((entry) => `  - ${entry}`), ""];
+  return [
+    "",
+    ...listed("failed in a first run, and run once more:", secondChances),
+    ...listed("failed:", failed),
+    ...(passed + failed.length === 0 ? ["no test ran: no test file has such a path"] : []),
+    `${passed} passed, ${failed.length} failed`,
+  ].join("\n");
+}
+
 runSuite(process.argv.slice(2))
   .catch((error: unknown): Outcome => {
-    console.error(error instanceof Error ? error.message : error);
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failed: [error instanceof Error ? error.message : String(error)] };
   })
-  .then(({ passed, failed }) => {
-    if (passed + failed === 0) console.error("no test ran: no test file has such a path");
-    if (failed > 0 || passed === 0) process.exitCode = 1;
-    console.log(`\n${passed} passed, ${failed} failed`);
+  .then((outcome) => {
+    if (outcome.failed.length > 0 || outcome.passed === 0) process.exitCode = 1;
+    console.log(summary(outcome));
   })
   .catch((error: unknown) => {
     console.error(error);

@@ -19,14 +19,17 @@ export function ownCheckout(suite: string): { readonly folder: string } {
     await downAllClusters();
     rmSync(folder, { recursive: true, force: true });
   };
+  let leaving = false;
   const interrupted = (signal: NodeJS.Signals) => {
+    if (leaving) return; // a terminal and the suite both send it: the second one must not cut the removal short
+    leaving = true;
     void removeAll().finally(() => process.exit(signal === "SIGINT" ? 130 : 143));
   };
 
   before(() => {
     process.env["PULUMI_LIQO_PREFIX"] = prefix;
     process.env["PULUMI_LIQO_STATE"] = folder;
-    process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+    process.on("SIGINT", interrupted).on("SIGTERM", interrupted);
   });
   after(async function () {
     this.timeout(120_000);
