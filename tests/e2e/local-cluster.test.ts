@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import {
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -42,17 +40,12 @@ import {
   busyboxImageName,
   type ImageArchive,
 } from "../../runtime/image";
-
-/** Settings that keep these clusters apart from those of this checkout, as if they were another's. */
-function asCheckout(prefix: string, stateFolder: string): void {
-  process.env["PULUMI_LIQO_PREFIX"] = prefix;
-  process.env["PULUMI_LIQO_STATE"] = stateFolder;
-}
+import { ownCheckout } from "../support/local-checkout";
 
 describe("native local clusters", function () {
   this.timeout(240_000);
-  const state = mkdtempSync(join(tmpdir(), "pulumi-liqo-e2e-"));
-  const environment = { ...process.env };
+  const { folder: state, prefix } = ownCheckout("lc");
+  const otherPrefix = prefix.replace("lc", "ld");
   let traces: Traces;
   let clusters: { rome: RunningCluster; milan: RunningCluster };
   let runtimeImage: ImageArchive;
@@ -85,8 +78,7 @@ describe("native local clusters", function () {
     const busybox = await buildBusyboxImage(folder);
     const runtime = await buildRuntimeImage({ folder, entryPoint });
     runtimeImage = runtime;
-    asCheckout("e2e", state);
-    traces = await tracesOfMachine();
+    traces = await tracesOfMachine(prefix, otherPrefix);
 
     const start = performance.now();
     const [rome, milan] = await Promise.all([
@@ -116,14 +108,6 @@ describe("native local clusters", function () {
       `    two clusters, three nodes, Ready in ${((performance.now() - start) / 1000).toFixed(1)} s`,
     );
     clusters = { rome, milan };
-  });
-  after(async () => {
-    for (const prefix of ["e2e", "e2e2"]) {
-      asCheckout(prefix, state);
-      for (const name of ["rome", "milan"]) await downCluster(name);
-    }
-    process.env = environment;
-    rmSync(state, { recursive: true, force: true });
   });
 
   it("schedules pods on every node, whose addresses come from the cluster's range", async () => {
@@ -270,7 +254,7 @@ describe("native local clusters", function () {
   });
 
   it("runs beside another checkout's cluster of the same name", async () => {
-    asCheckout("e2e2", state);
+    process.env["PULUMI_LIQO_PREFIX"] = otherPrefix;
     try {
       const other = await upCluster({
         name: "milan",
@@ -285,7 +269,8 @@ describe("native local clusters", function () {
       assert.deepEqual(await downAllClusters(), ["milan"]);
       assert.equal(await linkExists(nativeLayout().hostLink), false);
     } finally {
-      asCheckout("e2e", state);
+      await downAllClusters();
+      process.env["PULUMI_LIQO_PREFIX"] = prefix;
     }
     assert.equal((await kubectl("milan", "get", "--raw", "/readyz")).trim(), "ok");
   });
@@ -365,7 +350,7 @@ describe("native local clusters", function () {
       );
       return Promise.resolve();
     }, 5_000);
-    assert.deepEqual(await tracesOfMachine(), traces);
+    assert.deepEqual(await tracesOfMachine(prefix, otherPrefix), traces);
     assert.equal(existsSync(nativeLayout().folder), false);
   });
 });
@@ -382,8 +367,9 @@ interface Traces {
 }
 
 /** What clusters may leave on the host; other checkouts' clusters, which may come and go meanwhile, are left out. */
-async function tracesOfMachine(): Promise<Traces> {
-  const ours = (text: string) => !/pliqo-|pulumi-liqo-/.test(text) || /pliqo-e2e|pulumi-liqo-e2e/.test(text);
+async function tracesOfMachine(...prefixes: string[]): Promise<Traces> {
+  const ours = (text: string) =>
+    !/pliqo-|pulumi-liqo-/.test(text) || prefixes.some((prefix) => text.includes(`liqo-${prefix}`));
   const links = await runCommand("ip", ["-o", "link"]);
   const routes = await runCommand("ip", ["-4", "route", "show", "table", "all"]);
   const mounts = readFileSync("/proc/self/mountinfo", "utf8");

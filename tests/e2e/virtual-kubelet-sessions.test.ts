@@ -2,22 +2,23 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes, X509Certificate } from "node:crypto";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
-import { networkInterfaces, tmpdir } from "node:os";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 
 import { cacheFolder } from "../../provider/local-cluster/folders";
 import { freePorts } from "../../provider/local-cluster/free-port";
-import { downCluster, upCluster } from "../../provider/local-cluster/local-clusters";
+import { upCluster } from "../../provider/local-cluster/local-clusters";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import { Pod } from "../../runtime/api";
 import { runServingCertificateApprover } from "../../runtime/controller-manager/serving-certificate-approver";
 import { buildBusyboxImage, busyboxImageName } from "../../runtime/image";
 import { KubeClient } from "../../runtime/kube";
 import { providerControllers } from "../../runtime/offloading";
+import { ownCheckout } from "../support/local-checkout";
 import { LIQO, OffloadingPair, TOLERATION } from "../support/offloading-pair";
 import { type TestContext, testContext } from "../support/runtime-context";
 import { until } from "../support/until";
@@ -37,8 +38,7 @@ interface Result {
 describe("logs and sessions of pods on a virtual node", function () {
   this.timeout(90_000);
   const controlPlane = withControlPlanes({ rome: { controllerManager: true, serviceCidr: "10.97.0.0/16" } });
-  const state = mkdtempSync(join(tmpdir(), "pulumi-liqo-e2e-"));
-  const environment = { ...process.env };
+  const { folder: state } = ownCheckout("vk");
   let admin: KubeClient;
   let pair: OffloadingPair;
   let provider: TestContext;
@@ -51,8 +51,6 @@ describe("logs and sessions of pods on a virtual node", function () {
     this.timeout(40 * 60_000); // the first run on a machine builds the tools
     kubectlPath = (await ensureTools(["kubernetes", "etcd", "coredns"])).of("kubectl");
     const busybox = await buildBusyboxImage(join(cacheFolder(), "images"));
-    process.env["PULUMI_LIQO_PREFIX"] = "vks";
-    process.env["PULUMI_LIQO_STATE"] = state;
     const cluster = await upCluster({
       name: "milan",
       backend: "native",
@@ -93,16 +91,12 @@ describe("logs and sessions of pods on a virtual node", function () {
     });
   });
 
-  after(async function () {
-    this.timeout(60_000);
+  after(async () => {
     await kubelet?.end("SIGKILL");
     await provider?.end();
     await home?.end();
     pair?.close();
     admin?.close();
-    await downCluster("milan");
-    process.env = environment;
-    rmSync(state, { recursive: true, force: true });
   });
 
   /** The API server proxies to no loopback address. */

@@ -11,7 +11,7 @@ import { downAllClusters } from "../../provider/local-cluster/local-clusters";
  *
  * @param suite two letters to know its clusters by; the rest is drawn, as the same suite may run from two checkouts at once
  */
-export function ownCheckout(suite: string): { readonly folder: string } {
+export function ownCheckout(suite: string): { readonly folder: string; readonly prefix: string } {
   const prefix = `${suite.slice(0, 2)}${randomBytes(2).toString("hex")}`;
   const folder = mkdtempSync(join(tmpdir(), `pulumi-liqo-${prefix}-`));
   const environment = { ...process.env };
@@ -40,5 +40,5 @@ export function ownCheckout(suite: string): { readonly folder: string } {
       process.env = environment;
     }
   });
-  return { folder };
+  return { folder, prefix };
 }
