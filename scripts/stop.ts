@@ -3,9 +3,11 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { preparePulumi } from "../provider/engine/engine";
+import { checkoutBackend } from "../provider/engine/pulumi-home";
 import { downAllClusters } from "../provider/local-cluster/local-clusters";
 import { logFile } from "./quick-start/log-file";
 import { endWork, forgetStack, stackWasMade } from "./quick-start/stack";
+import { removeEmptyBackend } from "./quick-start/stack-traces";
 
 async function stop(): Promise<void> {
   const progress = (line: string) => console.log(line);
@@ -15,6 +17,7 @@ async function stop(): Promise<void> {
   const removed = await downAllClusters({ progress });
   console.log(removed.length === 0 ? "no clusters were there" : `removed the clusters ${removed.join(", ")}`);
   if (engine !== undefined) await forgetStack(engine);
+  removeEmptyBackend(checkoutBackend());
   rmSync(dirname(logFile()), { recursive: true, force: true });
 }
 

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 
 import { z } from "zod";
 
@@ -35,8 +35,8 @@ const reportSchema = z.object({
 
 const root = packageRoot();
 const compiled = join(root, "dist");
-/** The process that runs at the moment, to be stopped with this one. */
-let running: ChildProcess | undefined;
+/** The processes that run at the moment, to be stopped with this one. */
+const running = new Set<ChildProcess>();
 let interrupted = false;
 /** What failed in a first run and is not counted. */
 const secondChances: string[] = [];
@@ -51,12 +51,10 @@ async function runSuite(words: readonly string[]): Promise<Outcome> {
   const unit = testFiles("unit").filter(wanted);
   const endToEnd = testFiles("e2e").filter(wanted);
 
-  if (words.length === 0) {
-    linkPackage(); // the examples import it by name
-    add(await check("eslint", ["eslint/bin/eslint.js", "."]));
-    add(await check("prettier", ["prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."]));
-  }
+  // Each of them keeps one processor busy for minutes.
+  const checks = words.length === 0 ? sourceChecks() : Promise.resolve([]);
   if (unit.length > 0) add(await mocha("unit tests", unit, UNIT_DEADLINE));
+  for (const outcome of await checks) add(outcome);
   if (endToEnd.length > 0) {
     const tools = Object.keys(toolCatalogue).filter((name): name is ToolName =>
       Object.hasOwn(toolCatalogue, name),
@@ -90,10 +88,18 @@ function testFiles(kind: "unit" | "e2e"): string[] {
     .sort();
 }
 
+async function sourceChecks(): Promise<Outcome[]> {
+  linkPackage(); // the examples import it by name
+  return [
+    await check("eslint", ["eslint/bin/eslint.js", "."]),
+    await check("prettier", ["prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."]),
+  ];
+}
+
 /** A check without tests of its own counts as one test. */
 async function check(name: string, [script = "", ...parameters]: string[]): Promise<Outcome> {
   console.log(`\n${name}`);
-  const code = await run(join(root, "node_modules", script), parameters, 10 * MINUTE, {});
+  const code = await run(name, join(root, "node_modules", script), parameters, 10 * MINUTE, {});
   return code === 0 ? { passed: 1, failed: [] } : { passed: 0, failed: [`${name}: ended with code ${code}`] };
 }
 
@@ -103,6 +109,7 @@ async function mocha(name: string, files: string[], deadline: number): Promise<O
   const report = join(scratch, "report.json");
   try {
     const code = await run(
+      name,
       join(root, "node_modules", "mocha", "bin", "mocha.js"),
       [
         "--exit",
@@ -146,6 +153,7 @@ function firstLines(message: string): string {
 
 /** Runs a script under this Node; at the deadline asks it to stop, then makes it. Gives its exit code. */
 function run(
+  name: string,
   script: string,
   parameters: string[],
   deadline: number,
@@ -158,17 +166,17 @@ function run(
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...process.env, ...environment },
     });
-    running = child;
+    const start = performance.now();
+    running.add(child);
     const end = setTimeout(() => {
-      console.error(
-        `${relative(root, script)} ${parameters.at(-1) ?? ""}: no end after ${deadline / MINUTE} min`,
-      );
+      console.error(`${name}: no end after ${deadline / MINUTE} min`);
       stop(child);
     }, deadline);
     child.on("error", (error) => console.error(error.message));
     child.on("close", (code) => {
       clearTimeout(end);
-      running = undefined;
+      running.delete(child);
+      console.log(`${name}: ${Math.round((performance.now() - start) / 1000)} s`);
       resolve(code ?? 1);
     });
   });
@@ -183,7 +191,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     if (interrupted) return;
     interrupted = true;
-    if (running !== undefined) stop(running);
+    running.forEach(stop);
     process.exitCode = 1;
   });
 }

@@ -13,13 +13,18 @@ export function homeVariables(environment: NodeJS.ProcessEnv): Record<string, st
   const isSet = (name: string) => (environment[name] ?? "") !== "";
   if (!isSet("PULUMI_HOME")) variables["PULUMI_HOME"] = join(cacheFolder(environment), "pulumi-home");
   if (isSet("PULUMI_BACKEND_URL") || isSet("PULUMI_ACCESS_TOKEN")) return variables;
-  const stacks = join(stateFolder(environment), "stacks", checkoutPrefix(environment));
+  const stacks = checkoutBackend(environment);
   mkdirSync(stacks, { recursive: true });
   variables["PULUMI_BACKEND_URL"] = `file://${stacks}`;
   if (!isSet("PULUMI_CONFIG_PASSPHRASE") && !isSet("PULUMI_CONFIG_PASSPHRASE_FILE")) {
     variables["PULUMI_CONFIG_PASSPHRASE_FILE"] = passphraseFile(environment);
   }
   return variables;
+}
+
+/** The backend of this checkout's stacks, where the user named none. */
+export function checkoutBackend(environment: NodeJS.ProcessEnv = process.env): string {
+  return join(stateFolder(environment), "stacks", checkoutPrefix(environment));
 }
 
 function passphraseFile(environment: NodeJS.ProcessEnv): string {

@@ -4,7 +4,7 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { lockHolders } from "../../../scripts/quick-start/stack-lock";
-import { removeTraces } from "../../../scripts/quick-start/stack-traces";
+import { removeEmptyBackend, removeTraces } from "../../../scripts/quick-start/stack-traces";
 
 describe("the files of a stack of the quick start", () => {
   let backend: string;
@@ -15,7 +15,7 @@ describe("the files of a stack of the quick start", () => {
     return path;
   };
   beforeEach(() => (backend = mkdtempSync(join(tmpdir(), "pulumi-liqo-backend-"))));
-  afterEach(() => rmSync(backend, { recursive: true }));
+  afterEach(() => rmSync(backend, { recursive: true, force: true }));
 
   it("are gone with it, and those of other stacks stay", () => {
     const ours = [
@@ -36,6 +36,20 @@ describe("the files of a stack of the quick start", () => {
     removeTraces("https://pulumi.example", "other", "local");
     assert.deepEqual(ours.filter(existsSync), []);
     assert.deepEqual(others.filter(existsSync), others);
+  });
+
+  it("leave nothing of a backend that holds no other stack", () => {
+    write("meta.yaml", "version: 1");
+    write("stacks/shop/local.json.bak", "{}");
+    const other = write("stacks/other/local.json", "{}");
+    removeTraces(`file://${backend}`, "shop", "local");
+    assert.equal(existsSync(join(backend, ".pulumi", "stacks", "shop")), false);
+    removeEmptyBackend(backend);
+    assert.ok(existsSync(other));
+    rmSync(other);
+    removeEmptyBackend(backend);
+    removeEmptyBackend(backend);
+    assert.equal(existsSync(backend), false);
   });
 
   it("name who holds a lock, whatever else lies beside it", () => {
