@@ -1,71 +1,12 @@
 import assert from "node:assert/strict";
-import { fork } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import { request as httpsRequest } from "node:https";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
-import { Registry } from "prom-client";
-import { z } from "zod";
-
-import { ConfigMap, Event, Namespace } from "../../runtime/api/kubernetes";
-import type { KubeObject } from "../../runtime/api/meta";
-import { type Informer, InformerSet, keyOf, KubeClient } from "../../runtime/kube";
-import { editKubeconfig, userPem } from "../support/kubeconfig-edit";
-import { TcpProxy } from "../support/tcp-proxy";
+import { ConfigMap } from "../../runtime/api/kubernetes";
+import { keyOf, type KubeClient } from "../../runtime/kube";
+import { configMap } from "../support/config-map";
+import { Witness } from "../support/informer-witness";
 import { until } from "../support/until";
-import { withControlPlanes } from "../support/with-control-planes";
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-function configMap(
-  namespace: string,
-  name: string,
-  data: Record<string, string>,
-  labels?: Record<string, string>,
-) {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace, labels }, data } as const;
-}
-
-/** What the events alone tell, and what is wrong with their order. */
-class Witness<T extends KubeObject> {
-  readonly present = new Map<string, T>();
-  readonly deletedUids = new Set<string>();
-  readonly faults: string[] = [];
-  /** Events so far. */
-  told = 0;
-
-  constructor(informer: Informer<T>) {
-    informer.on({
-      added: (object) => {
-        this.told += 1;
-        if (this.present.has(keyOf(object))) this.faults.push(`added twice: ${keyOf(object)}`);
-        this.present.set(keyOf(object), object);
-      },
-      updated: (before, after) => {
-        this.told += 1;
-        const known = this.present.get(keyOf(after));
-        if (known !== before) this.faults.push(`updated from an unknown state: ${keyOf(after)}`);
-        if (Number(after.metadata.resourceVersion) <= Number(before.metadata.resourceVersion)) {
-          this.faults.push(`went back in time: ${keyOf(after)}`);
-        }
-        this.present.set(keyOf(after), after);
-      },
-      deleted: (object) => {
-        this.told += 1;
-        if (!this.present.delete(keyOf(object))) this.faults.push(`deleted twice: ${keyOf(object)}`);
-        this.deletedUids.add(object.metadata.uid ?? "");
-      },
-    });
-  }
-
-  presentUids(): Set<string> {
-    return new Set([...this.present.values()].map(({ metadata }) => metadata.uid ?? ""));
-  }
-}
+import { WatchedCluster } from "../support/watched-cluster";
 
 /** Writers that create, change and delete ConfigMaps as fast as they are let. */
 class Load {
@@ -114,76 +55,18 @@ class Load {
   }
 }
 
-function versions(objects: Iterable<KubeObject>): string[] {
-  return [...objects]
-    .map((object) => `${keyOf(object)} ${object.metadata.uid} ${object.metadata.resourceVersion}`)
-    .sort();
-}
-
 describe("informers", function () {
   this.timeout(90_000);
-  const controlPlane = withControlPlanes({ rome: {} });
+  const rome = WatchedCluster.forSuite(["rome-apps", "rome-batch", "rome-load"]);
   let client: KubeClient;
-  const ending: (() => Promise<void> | void)[] = [];
-  before(async () => {
-    client = KubeClient.fromKubeconfig(controlPlane("rome").kubeconfig);
-    for (const name of ["rome-apps", "rome-batch", "rome-load", "rome-many", "rome-pages"]) {
-      await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    }
+  before(() => {
+    ({ client } = rome());
   });
-  afterEach(async () => {
-    for (const end of ending.splice(0).reverse()) await end();
-  });
-  after(() => client.close());
-
-  /** Informers on a connection that the test can break. */
-  async function behindProxy(options: { heartbeatMs?: number } = {}) {
-    const { hostname, port } = new URL(controlPlane("rome").url);
-    const proxy = await TcpProxy.start({ host: hostname, port: Number(port) });
-    const server = { server: `https://127.0.0.1:${proxy.port}` };
-    const broken = KubeClient.fromKubeconfig(
-      editKubeconfig(controlPlane("rome").kubeconfig, server),
-      options,
-    );
-    const metrics = new Registry();
-    const informers = new InformerSet(broken, { metrics });
-    ending.push(
-      () => proxy.close(),
-      () => broken.close(),
-      () => informers.stop(),
-    );
-    const restarts = async (kind: string, reason: string) => {
-      const counter = await metrics.getSingleMetric("liqo_kube_watch_restarts_total")?.get();
-      return (
-        counter?.values.find(({ labels }) => labels.kind === kind && labels.reason === reason)?.value ?? 0
-      );
-    };
-    return { proxy, informers, restarts };
-  }
-
-  function direct(): InformerSet {
-    const informers = new InformerSet(client);
-    ending.push(() => informers.stop());
-    return informers;
-  }
-
-  async function agrees(
-    informer: Informer<ConfigMap>,
-    witness: Witness<ConfigMap>,
-    namespace: string,
-  ): Promise<void> {
-    await until("the cache agrees with the API server", async () => {
-      const truth = versions(await client.list(ConfigMap, { namespace }));
-      return versions(informer.list()).join("\n") === truth.join("\n");
-    });
-    assert.deepEqual(versions(witness.present.values()), versions(informer.list()));
-    assert.deepEqual(witness.faults, []);
-  }
 
   it("follows a selection, keeps what is projected, and indexes it", async () => {
     await client.create(ConfigMap, configMap("rome-apps", "one", { a: "1" }, { app: "web" }));
     await client.create(ConfigMap, configMap("rome-apps", "other", { a: "1" }, { app: "db" }));
-    const informers = direct();
+    const informers = rome().direct();
     const slim = ({ apiVersion, kind, metadata, data }: ConfigMap): ConfigMap => ({
       apiVersion,
       kind,
@@ -220,7 +103,7 @@ describe("informers", function () {
   });
 
   it("shares one watch among its users, and ends it with the last", async () => {
-    const { proxy, informers } = await behindProxy();
+    const { proxy, informers } = await rome().behindProxy();
     const first = informers.informer(ConfigMap, { namespace: "rome-apps" });
     const second = informers.informer(ConfigMap, { namespace: "rome-apps" });
     await Promise.all([first.whenSynced(), second.whenSynced()]);
@@ -244,7 +127,7 @@ describe("informers", function () {
   });
 
   it("goes on when a handler throws", async () => {
-    const informer = direct().informer(ConfigMap, { namespace: "rome-batch" });
+    const informer = rome().direct().informer(ConfigMap, { namespace: "rome-batch" });
     await informer.whenSynced();
     const seen: string[] = [];
     informer.on({
@@ -262,7 +145,7 @@ describe("informers", function () {
     const namespace = "rome-load";
     const watchers = await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const { proxy, informers } = await behindProxy();
+        const { proxy, informers } = await rome().behindProxy();
         const informer = informers.informer(ConfigMap, { namespace });
         const witness = new Witness(informer);
         await informer.whenSynced();
@@ -284,7 +167,7 @@ describe("informers", function () {
     );
     await load.stop();
     for (const { informer, witness } of watchers) {
-      await agrees(informer, witness, namespace);
+      await rome().agrees(informer, witness, namespace);
       for (const uid of load.deleted)
         assert.ok(!witness.presentUids().has(uid), `${uid} is deleted and still told as present`);
     }
@@ -293,7 +176,7 @@ describe("informers", function () {
   });
 
   it("notices a connection that is open and dead", async () => {
-    const { proxy, informers } = await behindProxy({ heartbeatMs: 1_000 });
+    const { proxy, informers } = await rome().behindProxy({ heartbeatMs: 1_000 });
     const informer = informers.informer(ConfigMap, { namespace: "rome-batch" });
     const witness = new Witness(informer);
     await informer.whenSynced();
@@ -305,218 +188,18 @@ describe("informers", function () {
       informer.get("while-dead", "rome-batch"),
     );
     assert.ok(performance.now() - begin < 8_000);
-    await agrees(informer, witness, "rome-batch");
-  });
-
-  it("lists again when the history is gone in the middle of a watch, and tells what was deleted meanwhile", async () => {
-    const { proxy, informers, restarts } = await behindProxy();
-    const event = (name: string) =>
-      ({
-        apiVersion: "v1",
-        kind: "Event",
-        metadata: { name, namespace: "rome-apps" },
-        involvedObject: { kind: "Namespace", name: "rome-apps", namespace: "rome-apps" },
-        reason: "Tested",
-        message: name,
-        type: "Normal",
-      }) as const;
-    // The API server keeps no cache of events: these watches read etcd itself, and its compaction is theirs.
-    const informer = informers.informer(Event, { namespace: "rome-apps" });
-    const witness = new Witness(informer);
-    await client.create(Event, event("stays"));
-    await client.create(Event, event("goes"));
-    await informer.whenSynced();
-    await until("both", () => informer.size === 2);
-    proxy.refuse();
-    proxy.cut();
-    await client.delete(Event, { name: "goes", namespace: "rome-apps" });
-    await client.create(Event, event("comes"));
-    await compactEtcd(controlPlane("rome").pids().etcd ?? 0);
-    proxy.allow();
-    await until("the relist", () => informer.get("comes", "rome-apps"));
-    assert.deepEqual([...witness.present.keys()].sort(), ["rome-apps/comes", "rome-apps/stays"]);
-    assert.deepEqual([witness.faults, witness.deletedUids.size], [[], 1]);
-    assert.equal(await restarts("Event", "gone"), 1);
-    await client.create(Event, event("later"));
-    await until("the watch after it", () => informer.get("later", "rome-apps"));
+    await rome().agrees(informer, witness, "rome-batch");
   });
 
   it("is right again after a restart of the API server", async () => {
-    const informers = direct();
+    const informers = rome().direct();
     const informer = informers.informer(ConfigMap, { namespace: "rome-apps" });
     const witness = new Witness(informer);
     await informer.whenSynced();
-    await controlPlane("rome").restartApiServer();
+    await rome().controlPlane.restartApiServer();
     await client.create(ConfigMap, configMap("rome-apps", "after-restart", {}));
     await client.delete(ConfigMap, { name: "other", namespace: "rome-apps" });
-    await agrees(informer, witness, "rome-apps");
+    await rome().agrees(informer, witness, "rome-apps");
     assert.equal(informer.problem, undefined);
   });
-
-  describe("with a server that has no streaming lists", () => {
-    it("lists in pages, and never takes a failed list for an empty one", async () => {
-      const plane = controlPlane("rome");
-      const pem = (field: string) => userPem(plane.kubeconfig, field);
-      const lists: string[] = [];
-      let failing = false;
-      const front = createServer((incoming, outgoing) => {
-        const url = new URL(incoming.url ?? "/", plane.url);
-        if (url.searchParams.has("sendInitialEvents")) {
-          outgoing.writeHead(422, { "content-type": "application/json" }).end("{}");
-          return;
-        }
-        if (!url.searchParams.has("watch"))
-          lists.push(url.searchParams.get("continue") === null ? "first" : "next");
-        if (failing && url.searchParams.has("continue")) {
-          outgoing.writeHead(500).end();
-          return;
-        }
-        if (failing && url.searchParams.has("watch")) {
-          const expired = {
-            kind: "Status",
-            code: 410,
-            reason: "Expired",
-            message: "too old resource version",
-          };
-          outgoing.writeHead(410, { "content-type": "application/json" }).end(JSON.stringify(expired));
-          return;
-        }
-        const forwarded = httpsRequest(url, {
-          method: incoming.method,
-          headers: { ...incoming.headers, host: url.host },
-          ca: plane.caCertificate,
-          cert: pem("client-certificate-data"),
-          key: pem("client-key-data"),
-        });
-        forwarded.on("response", (response) => {
-          outgoing.writeHead(response.statusCode ?? 500, response.headers);
-          outgoing.flushHeaders();
-          response.pipe(outgoing);
-        });
-        forwarded.on("error", () => outgoing.destroy());
-        outgoing.on("close", () => forwarded.destroy());
-        incoming.pipe(forwarded);
-      });
-      const port = await listen(front);
-      const server = { server: `http://127.0.0.1:${port}` };
-      const old = KubeClient.fromKubeconfig(editKubeconfig(plane.kubeconfig, server, {}));
-      const informers = new InformerSet(old);
-      ending.push(
-        () => void front.close().closeAllConnections(),
-        () => old.close(),
-        () => informers.stop(),
-      );
-      await createMany(client, "rome-pages", 1_100);
-      const informer = informers.informer(ConfigMap, { namespace: "rome-pages" });
-      const witness = new Witness(informer);
-      await informer.whenSynced();
-      assert.deepEqual(lists, ["first", "next", "next"]);
-      assert.equal(informer.size, 1_100);
-      await client.delete(ConfigMap, { name: "many-7", namespace: "rome-pages" });
-      await until("the deletion", () => informer.size === 1_099);
-      // Now its history is gone, and the list breaks off in the middle.
-      failing = true;
-      front.closeAllConnections();
-      await client.delete(ConfigMap, { name: "many-8", namespace: "rome-pages" });
-      await pause(2_500);
-      assert.ok(lists.length > 4, "no list broke off");
-      assert.ok(informer.size >= 1_098);
-      failing = false;
-      await agrees(informer, witness, "rome-pages");
-      assert.equal(informer.size, 1_098);
-    });
-  });
-
-  it("holds 10,000 objects in bounded memory", async () => {
-    await fillEtcd(controlPlane("rome").pids().etcd ?? 0, "rome-many", 10_000);
-    // In a process of its own, since the memory of this one is full of the tests before.
-    const child = fork(join(__dirname, "../support/informer-memory.js"), ["rome-many"], {
-      execArgv: ["--expose-gc"],
-      stdio: ["pipe", "inherit", "inherit", "ipc"],
-    });
-    child.stdin?.end(controlPlane("rome").kubeconfig);
-    const [message] = (await once(child, "message")) as [unknown];
-    const { objects, heap, resident, lists } = InformerMemory.parse(message);
-    const mega = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-    console.log(
-      `      10,000 objects: heap +${mega(heap)}, resident +${mega(resident)} at the most; paged: +${mega(lists)}`,
-    );
-    assert.equal(objects, 10_000);
-    assert.ok(heap < 25e6, `the heap grew by ${mega(heap)}`);
-    assert.ok(resident < 80e6, `resident memory grew by ${mega(resident)}`);
-    assert.ok(lists < 60e6, `resident memory grew by ${mega(lists)} while listing page by page`);
-  });
 });
-
-const InformerMemory = z.object({
-  objects: z.number(),
-  heap: z.number(),
-  resident: z.number(),
-  lists: z.number(),
-});
-
-/** Creates ConfigMaps `many-0`, `many-1`, … through the API server. */
-async function createMany(client: KubeClient, namespace: string, count: number): Promise<void> {
-  let next = 0;
-  const create = async () => {
-    while (next < count)
-      await client.create(ConfigMap, configMap(namespace, `many-${next++}`, { value: "x".repeat(300) }));
-  };
-  await Promise.all(Array.from({ length: 50 }, create));
-}
-
-/** Puts ConfigMaps of 2 kB into etcd as they look after a few writers, in the API server's own form: 10,000 creates would take half a minute. */
-async function fillEtcd(pid: number, namespace: string, count: number): Promise<void> {
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
-  const managedFields = ["liqo", "kubectl"].map((manager) => ({
-    manager,
-    operation: "Update",
-    apiVersion: "v1",
-    time: "2024-01-02T03:04:05Z",
-    fieldsType: "FieldsV1",
-    fieldsV1: { "f:data": Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f:field-${i}`, {}])) },
-  }));
-  const put = (i: number) => {
-    const metadata = {
-      name: `many-${i}`,
-      namespace,
-      uid: randomUUID(),
-      creationTimestamp: "2024-01-02T03:04:05Z",
-      labels: { app: "many", part: String(i % 10) },
-      managedFields,
-    };
-    const data = Object.fromEntries(
-      Array.from({ length: 12 }, (_, field) => [`field-${field}`, `${i} `.repeat(16)]),
-    );
-    const object = { kind: "ConfigMap", apiVersion: "v1", metadata, data };
-    const key = base64(`/registry/configmaps/${namespace}/many-${i}`);
-    return { requestPut: { key, value: base64(JSON.stringify(object)) } };
-  };
-  for (let i = 0; i < count; i += 100) {
-    await etcd(pid, "/v3/kv/txn", {
-      success: Array.from({ length: Math.min(100, count - i) }, (_, j) => put(i + j)),
-    });
-  }
-}
-
-/** Forgets all history of an etcd, through the gateway on its client address. */
-async function compactEtcd(pid: number): Promise<void> {
-  const revision = await etcd(pid, "/v3/kv/range", { key: Buffer.from("a").toString("base64") });
-  await etcd(pid, "/v3/kv/compaction", { revision, physical: true });
-}
-
-/** A request to the gateway of an etcd. Returns its revision. */
-async function etcd(pid: number, path: string, body: unknown): Promise<string> {
-  const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  const url = words.find((word) => word.startsWith("--listen-client-urls="))?.split("=")[1] ?? "";
-  const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
-  assert.equal(response.status, 200, await response.clone().text());
-  return z.object({ header: z.object({ revision: z.string() }) }).parse(await response.json()).header
-    .revision;
-}
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
-}
