@@ -1,21 +1,9 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { connect, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { createServer } from "node:http";
+import { connect } from "node:net";
 
-import { z } from "zod";
-
-import {
-  ClusterRoleBinding,
-  ConfigMap,
-  Namespace,
-  ServiceAccount,
-  TokenRequest,
-} from "../../runtime/api/kubernetes";
+import { ConfigMap, Namespace, ServiceAccount, TokenRequest } from "../../runtime/api/kubernetes";
 import {
   ApiError,
   ConnectionError,
@@ -25,50 +13,29 @@ import {
   isForbidden,
   isInvalid,
   isNotFound,
-  isUnauthorized,
   KubeClient,
 } from "../../runtime/kube";
-import { editKubeconfig, userPem } from "../support/kubeconfig-edit";
+import { forward } from "../support/api-forwarding";
+import { configMap } from "../support/config-map";
+import { editKubeconfig } from "../support/kubeconfig-edit";
+import { listen } from "../support/listen";
 import { TcpProxy } from "../support/tcp-proxy";
-import { until } from "../support/until";
+import { whoAmI } from "../support/who-am-i";
 import { withControlPlanes } from "../support/with-control-planes";
-
-function configMap(name: string, data: Record<string, string>) {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "rome-apps" }, data } as const;
-}
-
-const Review = z.object({ status: z.object({ userInfo: z.object({ username: z.string() }) }) });
-
-/** Who the API server takes us for. */
-async function whoAmI(client: KubeClient): Promise<string> {
-  const { status, body } = await client.raw({
-    method: "POST",
-    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" }),
-  });
-  assert.equal(status, 201, body.toString());
-  return Review.parse(JSON.parse(body.toString())).status.userInfo.username;
-}
 
 describe("kube client", function () {
   this.timeout(60_000);
   const controlPlane = withControlPlanes({ rome: {} });
   let client: KubeClient;
-  let folder: string;
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "pulumi-liqo-kube-client-"));
     client = KubeClient.fromKubeconfig(controlPlane("rome").kubeconfig);
     await client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "rome-apps" } });
   });
-  after(() => {
-    client.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => client.close());
 
   describe("verbs", () => {
     it("creates, reads, lists, replaces, patches, applies and deletes", async () => {
-      const created = await client.create(ConfigMap, configMap("verbs", { a: "1" }));
+      const created = await client.create(ConfigMap, configMap("rome-apps", "verbs", { a: "1" }));
       assert.ok(created.metadata.uid);
       const read = await client.get(ConfigMap, created.metadata);
       assert.deepEqual(read?.data, { a: "1" });
@@ -86,8 +53,8 @@ describe("kube client", function () {
         b: "3",
       });
       const ours = { fieldManager: "rome" };
-      await client.apply(ConfigMap, configMap("verbs", { c: "4", d: "5" }), ours);
-      const applied = await client.apply(ConfigMap, configMap("verbs", { c: "4" }), ours);
+      await client.apply(ConfigMap, configMap("rome-apps", "verbs", { c: "4", d: "5" }), ours);
+      const applied = await client.apply(ConfigMap, configMap("rome-apps", "verbs", { c: "4" }), ours);
       assert.deepEqual(applied.data, { b: "3", c: "4" });
       const listed = await client.list(ConfigMap, {
         namespace: "rome-apps",
@@ -103,12 +70,15 @@ describe("kube client", function () {
     });
 
     it("tells the server's refusals apart, and names the object in each", async () => {
-      const created = await client.create(ConfigMap, configMap("refusals", { a: "1" }));
-      await assert.rejects(client.create(ConfigMap, configMap("refusals", {})), (error: unknown) => {
-        assert.ok(isAlreadyExists(error) && isConflict(error));
-        assert.match(error.message, /^create ConfigMap "rome-apps\/refusals": 409 AlreadyExists: /);
-        return true;
-      });
+      const created = await client.create(ConfigMap, configMap("rome-apps", "refusals", { a: "1" }));
+      await assert.rejects(
+        client.create(ConfigMap, configMap("rome-apps", "refusals", {})),
+        (error: unknown) => {
+          assert.ok(isAlreadyExists(error) && isConflict(error));
+          assert.match(error.message, /^create ConfigMap "rome-apps\/refusals": 409 AlreadyExists: /);
+          return true;
+        },
+      );
       const stale = { ...created, metadata: { ...created.metadata, resourceVersion: "1" } };
       await assert.rejects(
         client.replace(ConfigMap, stale),
@@ -122,7 +92,7 @@ describe("kube client", function () {
         isNotFound,
       );
       const badName = {
-        ...configMap("refusals", {}),
+        ...configMap("rome-apps", "refusals", {}),
         metadata: { name: "Not_A_Name", namespace: "rome-apps" },
       };
       await assert.rejects(client.create(ConfigMap, badName), (error) => {
@@ -137,7 +107,9 @@ describe("kube client", function () {
 
     it("lists page by page and gives all or an error", async () => {
       await Promise.all(
-        Array.from({ length: 25 }, (_, i) => client.create(ConfigMap, configMap(`page-${i}`, {}))),
+        Array.from({ length: 25 }, (_, i) =>
+          client.create(ConfigMap, configMap("rome-apps", `page-${i}`, {})),
+        ),
       );
       const sizes: number[] = [];
       for await (const page of client.listPages(ConfigMap, { namespace: "rome-apps" }, { pageSize: 10 })) {
@@ -237,156 +209,6 @@ describe("kube client", function () {
     });
   });
 
-  describe("credentials", () => {
-    it("swaps the client certificate without ending a watch", async () => {
-      const plane = controlPlane("rome");
-      const group = ["system:masters"];
-      const swapping = KubeClient.fromKubeconfig(
-        await plane.kubeconfigFor({ name: "rome-1", groups: group }),
-      );
-      const watch = await swapping.stream({ path: "/api/v1/namespaces/rome-apps/configmaps?watch=true" });
-      const seen: string[] = [];
-      let ended = false;
-      watch.body.on("data", (chunk: Buffer) => seen.push(chunk.toString())).on("close", () => (ended = true));
-      assert.equal(await whoAmI(swapping), "rome-1");
-      swapping.replaceCredentials(await plane.kubeconfigFor({ name: "rome-2", groups: group }));
-      assert.equal(await whoAmI(swapping), "rome-2");
-      await client.create(ConfigMap, configMap("after-swap", {}));
-      await until("an event on the old watch", () => seen.join("").includes("after-swap"));
-      assert.equal(ended, false);
-      assert.throws(() => swapping.replaceCredentials("clusters: 7"), /clusters/);
-      assert.equal(await whoAmI(swapping), "rome-2");
-      // Requests that are on their way while the credentials change neither fail nor wait.
-      const busy = Array.from({ length: 200 }, async (_, i) => {
-        await new Promise((resolve) => setTimeout(resolve, i));
-        return await swapping.get(Namespace, { name: "default" });
-      });
-      for (const name of ["rome-3", "rome-4", "rome-5"]) {
-        const next = await plane.kubeconfigFor({ name, groups: group });
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        swapping.replaceCredentials(next);
-      }
-      assert.ok((await Promise.all(busy)).every((namespace) => namespace?.metadata.name === "default"));
-      assert.equal(await whoAmI(swapping), "rome-5");
-      assert.equal(ended, false);
-      swapping.close();
-      await until("the end of the watch on a replaced connection", () => ended);
-    });
-
-    it("reads a token file again when it is replaced on disk, even where the old token has been revoked", async () => {
-      const file = join(folder, "token");
-      const token = async (name: string) => {
-        const account = {
-          apiVersion: "v1",
-          kind: "ServiceAccount",
-          metadata: { name, namespace: "rome-apps" },
-        } as const;
-        await client.create(ServiceAccount, account);
-        const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
-        const { status } = await client.createSubresource(
-          ServiceAccount,
-          account.metadata,
-          "token",
-          body,
-          (value) => TokenRequest.parse(value),
-        );
-        return status?.token ?? "";
-      };
-      const first = await token("reader-1");
-      const second = await token("reader-2");
-      await client.create(ClusterRoleBinding, {
-        apiVersion: "rbac.authorization.k8s.io/v1",
-        kind: "ClusterRoleBinding",
-        metadata: { name: "readers" },
-        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
-        subjects: [{ kind: "ServiceAccount", name: "reader-2", namespace: "rome-apps" }],
-      });
-      const write = (text: string) => {
-        writeFileSync(`${file}.new`, text, { mode: 0o600 });
-        renameSync(`${file}.new`, file);
-      };
-      write(first);
-      const reader = KubeClient.fromKubeconfig(
-        editKubeconfig(controlPlane("rome").kubeconfig, {}, { tokenFile: "token" }),
-        { baseDirectory: folder },
-      );
-      assert.equal(await whoAmI(reader), "system:serviceaccount:rome-apps:reader-1");
-      write(second);
-      await client.delete(ServiceAccount, { name: "reader-1", namespace: "rome-apps" });
-      await until(
-        "the new token in use",
-        async () => (await whoAmI(reader)) === "system:serviceaccount:rome-apps:reader-2",
-        { timeoutMs: 15_000 },
-      );
-      reader.close();
-    });
-
-    it("takes tokens and certificates from an exec plugin", async () => {
-      const plugin = join(folder, "plugin.sh");
-      const pem = (field: string) => userPem(controlPlane("rome").kubeconfig, field);
-      const credential = {
-        apiVersion: "client.authentication.k8s.io/v1",
-        kind: "ExecCredential",
-        status: {
-          clientCertificateData: pem("client-certificate-data"),
-          clientKeyData: pem("client-key-data"),
-        },
-      };
-      writeFileSync(join(folder, "credential.json"), JSON.stringify(credential), { mode: 0o600 });
-      writeFileSync(plugin, `#!/bin/sh\ncat "${folder}/credential.json"\n`);
-      chmodSync(plugin, 0o700);
-      const exec = { apiVersion: credential.apiVersion, command: plugin, interactiveMode: "Never" };
-      const kubeconfig = editKubeconfig(controlPlane("rome").kubeconfig, {}, { exec });
-      const issued = KubeClient.fromKubeconfig(kubeconfig);
-      assert.equal(await whoAmI(issued), "kubernetes-admin");
-      issued.close();
-      writeFileSync(join(folder, "credential.json"), `secret-token-in-broken-output {`);
-      const broken = KubeClient.fromKubeconfig(kubeconfig);
-      await assert.rejects(whoAmI(broken), (error: Error) => {
-        assert.match(
-          error.message,
-          /kubeconfig: user: exec plugin ".*plugin\.sh" failed: its output is not JSON/,
-        );
-        assert.doesNotMatch(JSON.stringify([error.message, String(error.cause)]), /secret-token/);
-        return true;
-      });
-      broken.close();
-    });
-
-    it("says what is wrong with a server or a credential, never the credential", async () => {
-      const plane = controlPlane("rome");
-      const token = "eyJhbGciOiJSUzI1NiJ9.secret-payload.signature";
-      const refused = KubeClient.fromKubeconfig(editKubeconfig(plane.kubeconfig, {}, { token }));
-      await assert.rejects(refused.get(Namespace, { name: "default" }), (error: Error) => {
-        assert.ok(isUnauthorized(error));
-        assert.doesNotMatch(error.message, /secret/);
-        return true;
-      });
-      refused.close();
-      const strangerCa = { "certificate-authority-data": undefined };
-      const untrusted = KubeClient.fromKubeconfig(editKubeconfig(plane.kubeconfig, strangerCa));
-      await assert.rejects(untrusted.get(Namespace, { name: "default" }), (error: Error) => {
-        assert.ok(error instanceof ConnectionError);
-        assert.match(error.message, /^cannot connect to 127\.0\.0\.1:\d+: .*certificate/);
-        return true;
-      });
-      untrusted.close();
-      const trusting = KubeClient.fromKubeconfig(
-        editKubeconfig(plane.kubeconfig, { ...strangerCa, "insecure-skip-tls-verify": true }),
-      );
-      assert.equal(await whoAmI(trusting), "kubernetes-admin");
-      trusting.close();
-      const nobody = KubeClient.fromKubeconfig(
-        editKubeconfig(plane.kubeconfig, { server: "https://127.0.0.1:1" }),
-      );
-      await assert.rejects(
-        nobody.get(Namespace, { name: "default" }),
-        /cannot connect to 127\.0\.0\.1:1: .*ECONNREFUSED/,
-      );
-      nobody.close();
-    });
-  });
-
   describe("ways to the server", () => {
     it("goes through an HTTP CONNECT proxy", async () => {
       const tunnels: string[] = [];
@@ -419,30 +241,16 @@ describe("kube client", function () {
 
     it("speaks HTTP/1.1 with a server that has nothing better, below a path prefix", async () => {
       const plane = controlPlane("rome");
-      const pem = (field: string) => userPem(plane.kubeconfig, field);
       const front = createServer((incoming, outgoing) => {
         assert.match(incoming.url ?? "", /^\/clusters\/rome\//);
-        const forwarded = httpsRequest(plane.url + (incoming.url ?? "").slice("/clusters/rome".length), {
-          method: incoming.method,
-          headers: { ...incoming.headers, host: new URL(plane.url).host },
-          ca: plane.caCertificate,
-          cert: pem("client-certificate-data"),
-          key: pem("client-key-data"),
-        });
-        forwarded.on("response", (response) => {
-          outgoing.writeHead(response.statusCode ?? 500, response.headers);
-          outgoing.flushHeaders();
-          response.pipe(outgoing);
-        });
-        forwarded.on("error", () => outgoing.destroy());
-        outgoing.on("close", () => forwarded.destroy());
-        incoming.pipe(forwarded);
+        const url = new URL((incoming.url ?? "").slice("/clusters/rome".length), plane.url);
+        forward(plane, url, incoming, outgoing);
       });
       const port = await listen(front);
       const plain = KubeClient.fromKubeconfig(
         editKubeconfig(plane.kubeconfig, { server: `http://127.0.0.1:${port}/clusters/rome/` }, {}),
       );
-      const created = await plain.create(ConfigMap, configMap("plain", { a: "ü" }));
+      const created = await plain.create(ConfigMap, configMap("rome-apps", "plain", { a: "ü" }));
       assert.deepEqual((await plain.get(ConfigMap, created.metadata))?.data, { a: "ü" });
       const watch = await plain.stream({ path: "/api/v1/namespaces/rome-apps/configmaps?watch=true" });
       await once(watch.body, "data");
@@ -497,9 +305,3 @@ describe("kube client", function () {
     });
   });
 });
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
-}
