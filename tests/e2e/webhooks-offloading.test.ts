@@ -18,8 +18,7 @@ describe("admission of what is offloaded, over the wire", function () {
   const admin = () => cluster().admin;
 
   before(async () => {
-    const labels = { "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "rome" };
-    await cluster().makeNamespace("liqo-tenant-rome", labels);
+    await cluster().makeTenantNamespace("rome");
     await cluster().makeNamespace("shop-rome", { "liqo.io/remote-cluster-id": "rome" });
   });
 

@@ -37,10 +37,7 @@ describe("admission of ShadowPods, over the wire", function () {
 
   before(async () => {
     await cluster().makeNamespace("shop-rome", { "liqo.io/remote-cluster-id": "rome" });
-    await cluster().makeNamespace("liqo-tenant-rome", {
-      "liqo.io/tenant-namespace": "true",
-      "liqo.io/remote-cluster-id": "rome",
-    });
+    await cluster().makeTenantNamespace("rome");
     await cluster().make({
       apiVersion: OFFLOADING,
       kind: "Quota",

@@ -107,6 +107,12 @@ export class AdmissionCluster {
     await this.make(account).catch(() => undefined);
   }
 
+  /** The tenant namespace of a peer, `liqo-tenant-<peer>`. */
+  async makeTenantNamespace(peer: string): Promise<void> {
+    const labels = { "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": peer };
+    await this.makeNamespace(`liqo-tenant-${peer}`, labels);
+  }
+
   async label(namespace: string, labels: Record<string, string | null>): Promise<void> {
     await this.admin.patch(Namespace, { name: namespace }, { metadata: { labels } }, { type: "merge" });
   }
