@@ -5,6 +5,7 @@ import type { PeeringSides } from "../../runtime/plan/peering";
 import { DeclarativePeering, OFFLOADING, PEERING, type Step } from "../support/declarative-peering";
 import { eventWith } from "../support/events";
 import { ManagedCluster } from "../support/managed-cluster";
+import { permutations } from "../support/permutations";
 import { spread } from "../support/statistics";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
@@ -260,10 +261,3 @@ describe("the declarative peering", function () {
     }
   });
 });
-
-function permutations<T>(items: readonly T[]): T[][] {
-  if (items.length <= 1) return [[...items]];
-  return items.flatMap((item, index) =>
-    permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]),
-  );
-}
