@@ -31,6 +31,7 @@ import {
   tenant,
   tenantNamespace,
 } from "../../runtime/plan/peering";
+import { base64 } from "./base64";
 import type { ManagedCluster } from "./managed-cluster";
 import { until } from "./until";
 
@@ -226,8 +227,4 @@ async function deleteAll<T extends KubeObject>(
     `${kind.plural} in ${namespace} gone`,
     async () => (await client.list(kind, { namespace })).length === 0,
   );
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString("base64");
 }
