@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
+
 import {
   CertificateSigningRequest,
   ClusterRoleBinding,
@@ -14,82 +15,38 @@ import {
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
-import { parseCertificate, parseKubeconfig, publicKeyDer, publicKeyOf } from "../../runtime/identity";
 import { registerPeeringMetrics } from "../../runtime/controller-manager/peering-metrics";
+import { parseCertificate, parseKubeconfig, publicKeyDer, publicKeyOf } from "../../runtime/identity";
 import { createRegistry, InformerSet, KubeClient } from "../../runtime/kube";
-import type { PeeringSides } from "../../runtime/plan/peering";
 import { eventAbout } from "../support/events";
 import { handshake } from "../support/handshake";
 import type { ManagedCluster } from "../support/managed-cluster";
-import { installPair } from "../support/managed-pair";
-import { PeeringSteps } from "../support/peering-steps";
+import {
+  atRome,
+  clusterWide,
+  conditionsAt,
+  controlPlaneBinding,
+  quotaOfPool,
+  sides,
+  tenantOfRome,
+  withPeeringOfRome,
+} from "../support/peering-of-rome";
+import type { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { versions } from "../support/versions";
-import { withControlPlanes } from "../support/with-control-planes";
 
-const sides: PeeringSides = {
-  consumer: { clusterId: "rome", tenantNamespace: "to-milan" },
-  provider: { clusterId: "milan", tenantNamespace: "guests-from-rome" },
-};
-const sliceAtRome = { name: "pool", namespace: "to-milan" };
-const sliceAtMilan = { name: "pool", namespace: "guests-from-rome" };
-const quotaOfPool = { name: "pool-a8a4c692b93b", namespace: "guests-from-rome" };
-const tenantOfRome = { name: "rome", namespace: "guests-from-rome" };
-const clusterWide = { name: "liqo-binding-liqo-virtual-kubelet-remote-clusterwide-rome" };
-const controlPlaneBinding = {
-  name: "liqo-binding-liqo-remote-controlplane",
-  namespace: "guests-from-rome",
-};
+const sliceAtRome = atRome("pool");
 
 describe("authentication, of rome at milan", function () {
   this.timeout(180_000);
+  const peering = withPeeringOfRome();
+  const { controlPlane, assertPeered } = peering;
   let rome: ManagedCluster;
   let milan: ManagedCluster;
   let steps: PeeringSteps;
-
-  // Before the control planes go.
-  after(async () => {
-    await Promise.all([rome?.end(), milan?.end()]);
+  before(() => {
+    ({ rome, milan, steps } = peering);
   });
-  const controlPlane = withControlPlanes({
-    rome: { controllerManager: true, serviceCidr: "10.97.0.0/16" },
-    milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
-  });
-  before(async () => {
-    [rome, milan] = await installPair(controlPlane);
-    await Promise.all([rome.start(), milan.start()]);
-    steps = new PeeringSteps(rome, milan, sides, "pool");
-    await steps.namespaces();
-  });
-
-  const conditionsAt = async (client: KubeClient, ref: { name: string; namespace: string }) => {
-    const slice = await client.get(ResourceSlice, ref);
-    return Object.fromEntries((slice?.status?.conditions ?? []).map(({ type, status }) => [type, status]));
-  };
-
-  /** The end of every successful order of steps. */
-  async function assertPeered(name = "pool"): Promise<void> {
-    const virtualNode = await until("virtual node", () =>
-      rome.admin.get(VirtualNode, { name, namespace: "to-milan" }),
-    );
-    assert.deepEqual(virtualNode.spec.resourceQuota?.hard, {
-      cpu: "8",
-      memory: "8Gi",
-      pods: "110",
-      "ephemeral-storage": "20Gi",
-    });
-    assert.equal(virtualNode.spec.clusterID, "milan");
-    await until("slice accepted", async () => {
-      const { Authentication, Resources } = await conditionsAt(rome.admin, { name, namespace: "to-milan" });
-      return Authentication === "Accepted" && Resources === "Accepted";
-    });
-    const quota = await until("quota", () => milan.admin.get(Quota, quotaOfPool));
-    assert.deepEqual(quota.spec, {
-      user: "pool-a8a4c692b93b",
-      limitsEnforcement: "None",
-      resources: { cpu: "8", memory: "8Gi", pods: "110", "ephemeral-storage": "20Gi" },
-    });
-  }
 
   async function kubeconfigOf(secretName: string) {
     const secret = await rome.admin.get(Secret, { name: secretName, namespace: "to-milan" });
@@ -256,107 +213,6 @@ describe("authentication, of rome at milan", function () {
     });
   });
 
-  describe("in whatever order the objects come", () => {
-    const slice = () => steps.slice();
-    const nonce = () => steps.nonceSecret();
-    const tenant = () => steps.tenant();
-    const identity = () => steps.identity();
-    const orders: [string, (() => Promise<void>)[]][] = [
-      ["the slice first", [slice, nonce, tenant, identity]],
-      ["the Tenant before its nonce", [tenant, slice, nonce, identity]],
-      ["the slice last", [nonce, tenant, identity, slice]],
-    ];
-    for (const [title, order] of orders) {
-      it(`ends in the same peering: ${title}`, async () => {
-        for (const step of order) await step();
-        await assertPeered();
-        await steps.remove();
-      });
-    }
-
-    it("ends in the same peering: namespaces that get their labels last", async () => {
-      const late = new PeeringSteps(
-        rome,
-        milan,
-        {
-          consumer: { clusterId: "rome", tenantNamespace: "late-to-milan" },
-          provider: { clusterId: "milan", tenantNamespace: "late-from-rome" },
-        },
-        "pool",
-      );
-      await steps.setPeer(undefined);
-      await late.bareNamespaces();
-      await late.slice();
-      await late.nonceSecret();
-      await late.tenant();
-      const missing = await eventAbout(
-        milan.admin,
-        { kind: "Tenant", name: "rome", namespace: "late-from-rome" },
-        "TenantNamespaceNotFound",
-      );
-      assert.match(missing, /liqo\.io\/tenant-namespace=true and liqo\.io\/remote-cluster-id=rome/);
-      await late.providerNamespace();
-      await late.identity();
-      await late.consumerNamespace();
-      await until("slice accepted", async () => {
-        const { Authentication, Resources } = await conditionsAt(rome.admin, {
-          name: "pool",
-          namespace: "late-to-milan",
-        });
-        return Authentication === "Accepted" && Resources === "Accepted";
-      });
-      await late.remove();
-      await late.setPeer(undefined);
-      await steps.namespaces();
-    });
-  });
-
-  describe("without a handshake", () => {
-    const user = "guest-of-milan";
-    let kubeconfig: string;
-    before(async () => {
-      kubeconfig = await controlPlane("milan").kubeconfigFor({ name: user });
-    });
-
-    const actions: Record<string, () => Promise<void>> = {
-      binding: () => steps.roleBinding(user),
-      tenant: () => steps.tolerantTenant(),
-      secret: () => steps.handmadeSecret(kubeconfig),
-      slice: () => steps.slice(),
-    };
-    for (const order of permutations(Object.keys(actions))) {
-      it(`ends in the same peering: ${order.join(", ")}`, async () => {
-        for (const name of order) await actions[name]?.();
-        await assertPeered();
-        assert.equal((await rome.admin.list(Renew, { namespace: "to-milan" })).length, 0);
-        assert.equal(
-          await milan.admin.get(Secret, { name: "liqo-remote-certificate", namespace: "guests-from-rome" }),
-          undefined,
-        );
-        await steps.remove();
-      });
-    }
-
-    it("comes back after a drain, though the binding was an administrator's", async () => {
-      for (const action of Object.values(actions)) await action();
-      await assertPeered();
-      const tenant = { name: "my-tenant", namespace: "guests-from-rome" };
-      await milan.admin.patch(Tenant, tenant, { spec: { tenantCondition: "Drained" } }, { type: "merge" });
-      await until("binding and copies gone", async () => {
-        const binding = await milan.admin.get(RoleBinding, controlPlaneBinding);
-        return binding === undefined && (await milan.admin.get(ResourceSlice, sliceAtMilan)) === undefined;
-      });
-      await milan.admin.patch(Tenant, tenant, { spec: { tenantCondition: "Active" } }, { type: "merge" });
-      await until("binding back", async () => {
-        const binding = await milan.admin.get(RoleBinding, controlPlaneBinding);
-        return binding?.subjects?.[0]?.name === user;
-      });
-      await until("copy back", () => milan.admin.get(ResourceSlice, sliceAtMilan));
-      await until("virtual node", () => rome.admin.get(VirtualNode, sliceAtRome));
-      await steps.remove();
-    });
-  });
-
   describe("is refused", () => {
     afterEach(() => steps.remove());
 
@@ -448,146 +304,4 @@ describe("authentication, of rome at milan", function () {
       );
     });
   });
-
-  describe("cordoned and drained", () => {
-    const setCondition = (tenantCondition: string) =>
-      milan.admin.patch(Tenant, tenantOfRome, { spec: { tenantCondition } }, { type: "merge" });
-    before(async () => {
-      await steps.nonceSecret();
-      await steps.tenant();
-      await steps.identity();
-      await steps.slice();
-      await assertPeered();
-    });
-    after(() => steps.remove());
-
-    it("cordoned: what was granted stays, its quota takes no more, nothing new is granted", async () => {
-      await setCondition("Cordoned");
-      await until("quota cordoned", async () => (await milan.admin.get(Quota, quotaOfPool))?.spec.cordoned);
-      await steps.slice("more");
-      await until("new slice denied", async () => {
-        const { Resources } = await conditionsAt(rome.admin, { name: "more", namespace: "to-milan" });
-        return Resources === "Denied";
-      });
-      assert.equal((await conditionsAt(rome.admin, sliceAtRome)).Resources, "Accepted");
-      const copy = await milan.admin.get(ResourceSlice, { name: "more", namespace: "guests-from-rome" });
-      assert.equal(copy?.metadata.annotations?.["liqo.io/cordon-tenant"], "true");
-    });
-
-    it("active again: the quota is open, the denied slice is granted", async () => {
-      await setCondition("Active");
-      await until("quota open", async () => {
-        const quota = await milan.admin.get(Quota, quotaOfPool);
-        return quota !== undefined && quota.spec.cordoned === undefined;
-      });
-      await until("slice granted", async () => {
-        const { Resources } = await conditionsAt(rome.admin, { name: "more", namespace: "to-milan" });
-        return Resources === "Accepted";
-      });
-    });
-
-    it("a slice cordoned by itself has a closed quota", async () => {
-      const annotate = (value: string | null) =>
-        milan.admin.patch(
-          ResourceSlice,
-          sliceAtMilan,
-          { metadata: { annotations: { "liqo.io/cordon": value } } },
-          { type: "merge" },
-        );
-      await annotate("true");
-      await until("quota cordoned", async () => (await milan.admin.get(Quota, quotaOfPool))?.spec.cordoned);
-      await annotate(null);
-      await until("quota open", async () => {
-        const quota = await milan.admin.get(Quota, quotaOfPool);
-        return quota !== undefined && quota.spec.cordoned === undefined;
-      });
-    });
-
-    it("drained: roles and copies are gone, and stay gone", async () => {
-      await setCondition("Drained");
-      const gone = async () => {
-        const [binding, wide, slices] = await Promise.all([
-          milan.admin.get(RoleBinding, controlPlaneBinding),
-          milan.admin.get(ClusterRoleBinding, clusterWide),
-          milan.admin.list(ResourceSlice, { namespace: "guests-from-rome" }),
-        ]);
-        return binding === undefined && wide === undefined && slices.length === 0;
-      };
-      await until("all taken back", gone);
-      await pause(3_000);
-      assert.ok(await gone());
-      assert.ok(await rome.admin.get(ResourceSlice, sliceAtRome), "the consumer's slice stays");
-    });
-
-    it("active again: copies come back by themselves", async () => {
-      const begin = performance.now();
-      await setCondition("Active");
-      await until("copies back", async () => {
-        const slices = await milan.admin.list(ResourceSlice, { namespace: "guests-from-rome" });
-        return slices.length === 2;
-      });
-      console.log(`      copies back after ${Math.round(performance.now() - begin)} ms`);
-      await assertPeered();
-    });
-
-    it("deleted: the Tenant takes its roles along", async () => {
-      await milan.admin.delete(Tenant, tenantOfRome);
-      await until("bindings gone", async () => {
-        const [tenant, binding, wide] = await Promise.all([
-          milan.admin.get(Tenant, tenantOfRome),
-          milan.admin.get(RoleBinding, controlPlaneBinding),
-          milan.admin.get(ClusterRoleBinding, clusterWide),
-        ]);
-        return tenant === undefined && binding === undefined && wide === undefined;
-      });
-    });
-  });
-
-  describe("in processes that are killed", () => {
-    before(() => Promise.all([rome.stop(), milan.stop()]));
-
-    it("ends in the same peering, whenever they die", async () => {
-      const clusters = [rome, milan];
-      await Promise.all(clusters.map((cluster) => cluster.spawn()));
-      let over = false;
-      const deaths = async () => {
-        // Long enough to begin something, short enough to finish little.
-        for (let death = 0; death < 8; death++) {
-          await pause(400 + 150 * death);
-          const cluster = clusters[death % 2];
-          await cluster?.kill("SIGKILL");
-          await cluster?.spawn();
-        }
-        over = true;
-      };
-      const dying = deaths();
-      await steps.nonceSecret();
-      await steps.tenant();
-      await steps.identity();
-      await steps.slice();
-      await dying;
-      assert.ok(over);
-      await assertPeered();
-      const requests = await milan.admin.list(CertificateSigningRequest, {
-        labelSelector: "liqo.io/remote-tenant-csr=true",
-      });
-      const names = requests.map(({ metadata }) => metadata.name);
-      assert.equal(new Set(names).size, names.length);
-    });
-
-    it("end in an orderly way when they are told to", async () => {
-      await Promise.all([rome.untilStarted(), milan.untilStarted()]);
-      assert.equal(await rome.kill("SIGTERM"), 0);
-      assert.equal(await milan.kill("SIGTERM"), 0);
-      await Promise.all([rome.start(), milan.start()]);
-      await steps.remove();
-    });
-  });
 });
-
-function permutations<T>(items: readonly T[]): T[][] {
-  if (items.length <= 1) return [[...items]];
-  return items.flatMap((item, index) =>
-    permutations([...items.slice(0, index), ...items.slice(index + 1)]).map((rest) => [item, ...rest]),
-  );
-}
