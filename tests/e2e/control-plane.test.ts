@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -77,7 +78,21 @@ describe("control planes without nodes", function () {
     assert.equal(existsSync(one.folder), false);
   });
 
-  it("ends with the process that started it, even after kill -9", async function () {
+  it("ends with the process that started it, even after kill -9", async () => {
+    // Other runs on this machine may start one meanwhile, which removes what is left over.
+    const temporary = mkdtempSync(join(tmpdir(), "pulumi-liqo-killed-"));
+    const before = process.env["TMPDIR"];
+    process.env["TMPDIR"] = temporary;
+    try {
+      await endsWithItsProcess();
+    } finally {
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+      rmSync(temporary, { recursive: true, force: true });
+    }
+  });
+
+  async function endsWithItsProcess(): Promise<void> {
     const script = `require(${JSON.stringify(require.resolve("../../provider/local-cluster/control-plane"))})
       .startControlPlane({ name: "turin" }).then((c) => { console.log(JSON.stringify({ pids: Object.values(c.pids()), folder: c.folder })); process.kill(process.pid, "SIGKILL"); });
       setTimeout(() => undefined, 100000);`;
@@ -102,5 +117,5 @@ describe("control planes without nodes", function () {
     assert.ok(existsSync(folder));
     await (await startControlPlane({ name: "naples" })).stop();
     assert.equal(existsSync(folder), false, "the next start removes the folder that a killed process left");
-  });
+  }
 });
