@@ -20,6 +20,7 @@ import { identifyProcess } from "../../provider/local-cluster/process-identity";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import {
+  ConfigMap,
   Deployment,
   type Desired,
   ForeignCluster,
@@ -53,7 +54,7 @@ interface Fabric {
   /** A second virtual node from the same slice. */
   secondNode: boolean;
   offloading: boolean;
-  /** What not everybody wants: a virtual kubelet for each node of rome, the metric agent and the proxy of milan. */
+  /** What not everybody wants: a virtual kubelet for each node of rome; the metric agent, the proxy and telemetry of milan. */
   extras: boolean;
   /** Kubeconfig of milan, as the peering gets it. */
   milanKubeconfig: string;
@@ -147,6 +148,7 @@ describe("components, on the real engine and real clusters", function () {
       defaultResourceSliceClassEnabled: fabric.grants,
       metricAgent: fabric.extras,
       proxy: fabric.extras,
+      ...(fabric.extras && { telemetry: { endpoint: "http://collector.default.svc:8080/reports" } }),
     });
     if (!fabric.peering) return {};
     const consumer = {
@@ -342,6 +344,8 @@ describe("components, on the real engine and real clusters", function () {
   it("give each virtual node a process of its own, and the provider a metric agent and a proxy", async () => {
     await (await stackOf({ extras: true })).up();
     await settled({ extras: true });
+    const identity = await telemetryIdentity();
+    assert.match(identity ?? "", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     const shared = await clients.rome.get(Deployment, { name: "liqo-virtual-kubelet", namespace: "liqo" });
     assert.equal(shared?.spec?.replicas, 0);
     await until("its process runs", async () => {
@@ -406,6 +410,7 @@ describe("components, on the real engine and real clusters", function () {
       return left.every((pod) => pod === undefined);
     });
     await (await stackOf({ extras: true, offloading: false, peering: false })).up();
+    assert.equal(await telemetryIdentity(), identity, "drawn once");
     assert.equal(await clients.rome.get(Node, { name: "milan" }), undefined);
     const own = await clients.rome.get(Deployment, { name: "vk-milan", namespace: "liqo-tenant-milan" });
     assert.equal(own, undefined);
@@ -445,6 +450,18 @@ describe("components, on the real engine and real clusters", function () {
         ],
       },
     };
+  }
+
+  /** What the controller manager of milan gets as its identity in reports. */
+  async function telemetryIdentity(): Promise<string | undefined> {
+    const namespace = "liqo-system";
+    const manager = await clients.milan.get(Deployment, { name: "liqo-controller-manager", namespace });
+    const { args = [], env = [] } = manager?.spec?.template?.spec?.containers?.[0] ?? {};
+    assert.ok(args.includes("--telemetry-identity=$(TELEMETRY_IDENTITY)"), args.join(" "));
+    const source = env.find((variable) => variable?.name === "TELEMETRY_IDENTITY")?.valueFrom
+      ?.configMapKeyRef;
+    const configMap = await clients.milan.get(ConfigMap, { name: source?.name ?? "", namespace });
+    return configMap?.data?.[source?.key ?? ""];
   }
 
   async function nodeIsReady(side: Side, name: string): Promise<boolean> {
