@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -15,6 +16,7 @@ import {
 } from "../../provider/local-cluster/local-clusters";
 import {
   hierarchies,
+  podGroupWeight,
   processesIn,
   trackingHierarchy,
 } from "../../provider/local-cluster/native/control-groups";
@@ -121,6 +123,16 @@ describe("native local clusters", function () {
     );
     const range = await kubectl("rome", "get", "node", "rome-2", "-o", "jsonpath={.spec.podCIDR}");
     assert.equal(range, "10.210.1.0/24");
+  });
+
+  it("weigh against the rest of the machine as its three nodes would by themselves", async () => {
+    const { mountPoint, version } =
+      (await hierarchies()).find(({ controllers }) => controllers.includes("cpu")) ??
+      trackingHierarchy(await hierarchies());
+    const [group = ""] = nativeLayout().cgroup.split("/");
+    const { shares, weight } = podGroupWeight(3, availableParallelism());
+    const file = join(mountPoint, group, version === 1 ? "cpu.shares" : "cpu.weight");
+    assert.equal(readFileSync(file, "utf8").trim(), String(version === 1 ? shares : weight));
   });
 
   it("resolves the names of services", async () => {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -54,13 +55,47 @@ export async function makeProcessGroup(group: string): Promise<string> {
 export async function makePodGroup(group: string): Promise<void> {
   for (const hierarchy of await hierarchies()) {
     const parts = group.split("/");
+    const folderAt = (depth: number) => join(hierarchy.mountPoint, ...parts.slice(0, depth));
     for (let depth = 1; depth <= parts.length; depth++) {
-      const folder = join(hierarchy.mountPoint, ...parts.slice(0, depth));
+      const folder = folderAt(depth);
       await mkdir(folder, { recursive: true });
       if (hierarchy.controllers.includes("cpuset")) await inheritCpuset(folder);
       if (hierarchy.version === 2) await delegateControllers(dirname(folder));
     }
+    for (let depth = 1; depth < parts.length; depth++)
+      await weigh(folderAt(depth), await groupsBelow(folderAt(depth), parts.length - depth));
   }
+}
+
+/**
+ * Groups share the processors by weight, and one that holds the pods of many nodes would weigh no more than a single thread outside: on a busy
+ * machine its pods miss their probes and are restarted, which makes the load worse. So it weighs as much as its nodes do on machines of their own.
+ */
+async function weigh(folder: string, nodes: number): Promise<void> {
+  const { shares, weight } = podGroupWeight(nodes, availableParallelism());
+  for (const [file, value] of [
+    ["cpu.shares", shares],
+    ["cpu.weight", weight],
+  ] as const) {
+    if (existsSync(join(folder, file))) await writeFile(join(folder, file), String(value));
+  }
+}
+
+/** What a group of so many nodes weighs, in version 1 and in version 2: for each of its processors as much as one thread by default. */
+export function podGroupWeight(nodes: number, processors: number): { shares: number; weight: number } {
+  const threads = Math.max(1, nodes * processors);
+  return { shares: Math.min(262_144, threads * 1024), weight: Math.min(10_000, threads * 100) };
+}
+
+async function groupsBelow(folder: string, levels: number): Promise<number> {
+  if (levels === 0) return 1;
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const below = await Promise.all(
+    entries
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => groupsBelow(join(folder, entry.name), levels - 1)),
+  );
+  return below.reduce((sum, count) => sum + count, 0);
 }
 
 /** A new cpuset group is empty and takes no process until it has processors and memory nodes. */

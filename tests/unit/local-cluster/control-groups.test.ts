@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 
-import { parseHierarchies, trackingHierarchy } from "../../../provider/local-cluster/native/control-groups";
+import {
+  parseHierarchies,
+  podGroupWeight,
+  trackingHierarchy,
+} from "../../../provider/local-cluster/native/control-groups";
 
 const v1 = `25 30 0:22 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755
 26 25 0:23 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct
@@ -16,6 +20,13 @@ describe("control group hierarchies", () => {
       { mountPoint: "/sys/fs/cgroup/systemd", version: 1, controllers: ["name=systemd"] },
       { mountPoint: "/sys/fs/cgroup/pids", version: 1, controllers: ["pids"] },
     ]);
+  });
+
+  it("weigh as much as the processors of their nodes, within what kernels take", () => {
+    assert.deepEqual(podGroupWeight(1, 1), { shares: 1024, weight: 100 });
+    assert.deepEqual(podGroupWeight(3, 2), { shares: 6144, weight: 600 });
+    assert.deepEqual(podGroupWeight(0, 4), { shares: 1024, weight: 100 });
+    assert.deepEqual(podGroupWeight(5, 128), { shares: 262_144, weight: 10_000 });
   });
 
   it("track processes in version 2 where it is mounted", () => {
