@@ -1,18 +1,36 @@
-import { Agent, request, type Dispatcher } from "undici";
+import { Agent, request, RetryAgent, type Dispatcher } from "undici";
 import { z } from "zod";
 
 import type { ProbeTarget } from "../api-server-probe";
 
 const status = z.object({ message: z.string().optional() });
 
-/** The few requests that bringing a cluster up takes; the runtime's client is for what goes on afterwards. */
+/** How long an answer may take, in milliseconds: several API servers that start at once on a small machine are slow. */
+const ANSWER_MS = 15_000;
+/** Tried again, over about a minute. */
+const RETRIES = {
+  maxRetries: 12,
+  minTimeout: 250,
+  maxTimeout: 5_000,
+  methods: ["GET", "PATCH"] satisfies Dispatcher.HttpMethod[],
+  statusCodes: [429, 500, 502, 503, 504],
+  errorCodes: [
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "EPIPE",
+    "UND_ERR_CONNECT_TIMEOUT",
+    "UND_ERR_HEADERS_TIMEOUT",
+    "UND_ERR_SOCKET",
+  ],
+};
+
+/** The few requests that bringing a cluster up takes, each of which may be repeated; the runtime's client is for what goes on afterwards. */
 export class ApiConnection {
-  private readonly agent: Agent;
+  private readonly agent: RetryAgent;
 
   constructor(private readonly target: ProbeTarget) {
-    this.agent = new Agent({
-      connect: { ca: target.ca, cert: target.certificate, key: target.privateKey, timeout: 3_000 },
-    });
+    const { ca, certificate: cert, privateKey: key } = target;
+    this.agent = new RetryAgent(new Agent({ connect: { ca, cert, key, timeout: 3_000 } }), RETRIES);
   }
 
   async get(path: string): Promise<unknown> {
@@ -32,7 +50,7 @@ export class ApiConnection {
     const response = await request(`${this.target.url}${path}`, {
       method,
       dispatcher: this.agent,
-      headersTimeout: 15_000,
+      headersTimeout: ANSWER_MS,
       ...(body !== undefined && {
         body: JSON.stringify(body),
         headers: { "content-type": "application/apply-patch+yaml" },
