@@ -56,7 +56,7 @@ async function connectAtOnce(count: number): Promise<void> {
     const cluster = await NetworkCluster.start(rome, lab, plane);
     stops.push(() => cluster.stop());
     const agents = await Promise.all(
-      [...cluster.nodes.keys()].map((node) => cluster.fabric(node, ["--resync-interval=1s"])),
+      [...cluster.lan.nodes.keys()].map((node) => cluster.agents.fabric(node, ["--resync-interval=1s"])),
     );
     await cluster.router.run(
       `ip link add outside type bridge && ip link set outside up && ip addr add ${rome.outside} dev outside`,
@@ -97,7 +97,7 @@ async function connect(lab: NetworkLab, cluster: NetworkCluster, index: number):
   await startForeignPeer(host, { end: "server", own, theirs, pod: PEER.pod, podCidr: PEER.podCidr });
   await cluster.know(id, own.publicKey);
   const pod = await cluster.gatewayPod(id, "rome-2", `gw-${id}`);
-  return { id, pod, agent: await cluster.gateway(id, "client", pod, ["--resync-interval=1s"]) };
+  return { id, pod, agent: await cluster.agents.gateway(id, "client", pod, ["--resync-interval=1s"]) };
 }
 
 async function rest(cluster: NetworkCluster, agents: readonly LabAgent[]): Promise<void> {

@@ -95,15 +95,15 @@ async function peered(lab: NetworkLab, consumer: NetworkCluster, provider: Netwo
   await provider.peer(rome);
   await consumer.peer(milan, { addresses: ["203.0.113.2"], port: 51840 });
   for (const cluster of [consumer, provider]) {
-    for (const node of cluster.nodes.keys()) await cluster.fabric(node);
+    for (const node of cluster.lan.nodes.keys()) await cluster.agents.fabric(node);
   }
   const server = await provider.gatewayPod("rome", "milan-2", "gw-rome");
   const client = await consumer.gatewayPod("milan", "rome-2", "gw-milan");
-  await provider.publish(server);
+  await provider.lan.publish(server);
   await consumer.know("milan", await provider.publicKey("rome"));
   await provider.know("rome", await consumer.publicKey("milan"));
-  await provider.gateway("rome", "server", server);
-  const agent = await consumer.gateway("milan", "client", client);
+  await provider.agents.gateway("rome", "server", server);
+  const agent = await consumer.agents.gateway("milan", "client", client);
   const a = await consumer.pod("rome-1", "a");
   const b = await provider.pod("milan-1", "b");
   await startSink(b.host, 8000);
@@ -139,7 +139,7 @@ async function tunnel(
 ): Promise<void> {
   const [left, right] = [generateWireGuardKeyPair(), generateWireGuardKeyPair()];
   await provider.router.run(`
-    ip route replace ${b.address} via ${provider.lanAddress(b.node)}
+    ip route replace ${b.address} via ${provider.lan.addressOf(b.node)}
     nft add table ip ${name}
     nft 'add chain ip ${name} in { type nat hook prerouting priority -100; }'
     nft add rule ip ${name} in iifname outside udp dport ${port} dnat to ${b.address}`);
@@ -172,16 +172,16 @@ async function tunnelTheSameWay(lab: {
   ]) {
     const wireOf = (address: string) =>
       `$(ip -4 route show ${address} | grep -o 'dev [^ ]*' | head -n 1 | cut -d' ' -f2)`;
-    const [ofPod, ofGateway] = [cluster.nodeOf(pod.node).host, cluster.nodeOf(gateway.node).host];
+    const [ofPod, ofGateway] = [cluster.lan.nodeOf(pod.node).host, cluster.lan.nodeOf(gateway.node).host];
     await pod.host.run(`
       ip addr add ${own}/32 dev lo
       ip route add ${other} via 169.254.1.1 dev eth0 src ${own}`);
     await ofPod.run(`
-      ip route add ${other} via ${cluster.lanAddress(gateway.node)}
+      ip route add ${other} via ${cluster.lan.addressOf(gateway.node)}
       ip route add ${own} dev ${wireOf(pod.address)}`);
     await ofGateway.run(`
       ip route add ${other} via ${gateway.address} dev ${wireOf(gateway.address)} onlink
-      ip route add ${own} via ${cluster.lanAddress(pod.node)}`);
+      ip route add ${own} via ${cluster.lan.addressOf(pod.node)}`);
     await gateway.host.run(`
       ip route add ${other} dev same
       ip route add ${own} via 169.254.1.1 dev eth0`);

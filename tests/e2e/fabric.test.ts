@@ -73,21 +73,24 @@ describe("the agents on the nodes of two clusters", function () {
     a = await consumer.pod("rome-1", "a");
     b = await provider.pod("milan-1", "b");
     const server = await provider.gatewayPod("rome", "milan-1", "gw-rome-a");
-    await provider.publish(server);
+    await provider.lan.publish(server);
     await consumer.know("milan", await provider.publicKey("rome"));
     await provider.know("rome", await consumer.publicKey("milan"));
-    serverAgent = await provider.gateway("rome", "server", server);
+    serverAgent = await provider.agents.gateway("rome", "server", server);
     for (const node of ["rome-1", "rome-2"]) {
       const pod = await consumer.gatewayPod("milan", node, `gw-milan-${node}`, false);
-      replicas.push({ pod, agent: await consumer.gateway("milan", "client", pod, ["--leader-election"]) });
+      replicas.push({
+        pod,
+        agent: await consumer.agents.gateway("milan", "client", pod, ["--leader-election"]),
+      });
     }
     const daemonSet = await createDaemonSet(provider);
     for (const cluster of [consumer, provider]) {
-      for (const [name, { host }] of cluster.nodes) {
+      for (const [name, { host }] of cluster.lan.nodes) {
         await addThingsOfOthers(host);
         bare.set(host, await everythingOf(host));
         const flags = cluster === provider ? await createAgentPod(provider, daemonSet) : [];
-        fabrics.set(name, await cluster.fabric(name, flags));
+        fabrics.set(name, await cluster.agents.fabric(name, flags));
       }
     }
     await Promise.all([startSink(a.host, 8000), startSink(b.host, 8000)]);
@@ -114,10 +117,10 @@ describe("the agents on the nodes of two clusters", function () {
   });
 
   it("let nodes reach pods of the other cluster as unknown senders", async () => {
-    for (const { host } of consumer.nodes.values()) {
+    for (const { host } of consumer.lan.nodes.values()) {
       assert.equal((await sendBytes(host, b.address, 8000, 10_000)).source, "10.60.0.0");
     }
-    const [{ host } = assert.fail()] = provider.nodes.values();
+    const [{ host } = assert.fail()] = provider.lan.nodes.values();
     assert.equal((await sendBytes(host, a.address, 8000, 10_000)).source, "10.70.0.0");
   });
 
@@ -158,7 +161,7 @@ describe("the agents on the nodes of two clusters", function () {
   });
 
   it("leave a table alone that somebody else has, and say so", async () => {
-    const { host } = consumer.nodeOf("rome-1");
+    const { host } = consumer.lan.nodeOf("rome-1");
     await host.run(`
       nft add table ip theirs
       nft 'add chain ip theirs in { type filter hook input priority 0; }'
@@ -194,7 +197,7 @@ describe("the agents on the nodes of two clusters", function () {
     );
     await consumer.kube.delete(FirewallConfiguration, ref);
     await until("the other node has none of it", async () => {
-      const tables = await consumer.nodeOf("rome-2").host.run("nft list tables");
+      const tables = await consumer.lan.nodeOf("rome-2").host.run("nft list tables");
       return !tables.includes("theirs");
     });
     assert.equal(await host.run("nft list table ip theirs"), before);
@@ -252,11 +255,11 @@ describe("the agents on the nodes of two clusters", function () {
     const ref = { name: "milan", namespace: "liqo-tenant-milan" };
     await consumer.kube.delete(GatewayClient, ref);
     await consumer.kube.delete(Configuration, ref);
-    for (const { host } of consumer.nodes.values()) await untilBare(host, bare);
+    for (const { host } of consumer.lan.nodes.values()) await untilBare(host, bare);
   });
 
   it("stay in place when an agent makes room for the next, and go with the last", async () => {
-    const [{ host } = assert.fail()] = provider.nodes.values();
+    const [{ host } = assert.fail()] = provider.lan.nodes.values();
     const agent = fabrics.get("milan-1") ?? assert.fail();
     const before = await everythingOf(host);
     assert.notEqual(before, bare.get(host));

@@ -41,7 +41,7 @@ describe("a gateway and a peer that is not ours", function () {
 
   before(async () => {
     cluster = await NetworkCluster.start(rome, lab, controlPlane("rome"));
-    for (const name of cluster.nodes.keys()) agents.push(await cluster.fabric(name));
+    for (const name of cluster.lan.nodes.keys()) agents.push(await cluster.agents.fabric(name));
     a = await cluster.pod("rome-1", "a");
     const twin = await cluster.pod("rome-1", "twin");
     assert.equal(twin.address, FOREIGN_POD);
@@ -82,7 +82,7 @@ describe("a gateway and a peer that is not ours", function () {
         ours === "client" ? { addresses: [outside], port: 51840 } : undefined,
       );
       const pod = await cluster.gatewayPod(id, "rome-2", `gw-${id}`);
-      if (ours === "server") await cluster.publish(pod);
+      if (ours === "server") await cluster.lan.publish(pod);
       const own = generateWireGuardKeyPair();
       await startForeignPeer(host, {
         end,
@@ -92,7 +92,7 @@ describe("a gateway and a peer that is not ours", function () {
         podCidr: peer.podCidr,
       });
       await cluster.know(id, own.publicKey);
-      const agent = await cluster.gateway(id, ours, pod);
+      const agent = await cluster.agents.gateway(id, ours, pod);
       agents.push(agent);
 
       await cluster.untilConnected(id);

@@ -81,15 +81,15 @@ describe("gateways of two clusters with the same networks", function () {
     await provider.peer(rome);
     await consumer.peer(milan, { addresses: ["203.0.113.2"], port: 51840 });
     for (const cluster of [consumer, provider]) {
-      for (const name of cluster.nodes.keys()) fabrics.push(await cluster.fabric(name));
+      for (const name of cluster.lan.nodes.keys()) fabrics.push(await cluster.agents.fabric(name));
     }
     server = await provider.gatewayPod("rome", "milan-2", "gw-rome-a");
     client = await consumer.gatewayPod("milan", "rome-2", "gw-milan-a");
-    await provider.publish(server);
+    await provider.lan.publish(server);
     await consumer.know("milan", await provider.publicKey("rome"));
     await provider.know("rome", await consumer.publicKey("milan"));
-    serverAgent = await provider.gateway("rome", "server", server);
-    clientAgent = await consumer.gateway("milan", "client", client);
+    serverAgent = await provider.agents.gateway("rome", "server", server);
+    clientAgent = await consumer.agents.gateway("milan", "client", client);
     a = await consumer.pod("rome-1", "a");
     b = await provider.pod("milan-1", "b");
     await startSink(a.host, 8000);
@@ -150,7 +150,9 @@ describe("gateways of two clusters with the same networks", function () {
   });
 
   it("do so where the path takes 50 ms and loses one packet in a hundred", async function () {
-    await provider.pathToGateway(server, (path) => startLossyPath(provider.router, { ...path, ...LOSSY }));
+    await provider.lan.pathToGateway(server, (path) =>
+      startLossyPath(provider.router, { ...path, ...LOSSY }),
+    );
     await passes(60_000);
     const [flows, bytes] = [16, 100_000_000];
     for (const [from, to, known] of [
@@ -172,12 +174,12 @@ describe("gateways of two clusters with the same networks", function () {
     await until("the path's delay is told", async () => {
       return (await clientAgent.metric("liqo_peer_latency_us")) >= 50_000;
     });
-    await provider.publish(server);
+    await provider.lan.publish(server);
     await passes(60_000);
   });
 
   it("carry what nodes send, from the address of unknown senders, and bring the answers to the right node", async () => {
-    for (const { host } of [...consumer.nodes.values()]) {
+    for (const { host } of [...consumer.lan.nodes.values()]) {
       const { bytes, source } = await sendBytes(host, remapped(b.address), 8000, 10_000);
       assert.deepEqual([bytes, source], [10_000, UNKNOWN_SOURCE]);
     }
@@ -240,8 +242,8 @@ describe("gateways of two clusters with the same networks", function () {
     await serverAgent.kill();
     await provider.removePod(server);
     server = await provider.gatewayPod("rome", "milan-1", "gw-rome-b");
-    await provider.publish(server);
-    serverAgent = await provider.gateway("rome", "server", server);
+    await provider.lan.publish(server);
+    serverAgent = await provider.agents.gateway("rome", "server", server);
     const begin = Date.now();
     await passes(60_000);
     console.log(`      after ${((Date.now() - begin) / 1000).toFixed(1)} s`);
@@ -256,7 +258,7 @@ describe("gateways of two clusters with the same networks", function () {
       { data: { publicKey, privateKey } },
       { type: "merge" },
     );
-    await provider.mountKeys("rome");
+    await provider.agents.mountKeys("rome");
     await consumer.know("milan", publicKey);
     await until(
       "the server has the new key",

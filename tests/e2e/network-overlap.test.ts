@@ -118,7 +118,7 @@ describe("three clusters whose networks overlap", function () {
 
   /** The agent of a node, and a pod that says who calls it. */
   async function startNode(id: Id, node: string): Promise<void> {
-    agents.set(node, await cluster(id).fabric(node));
+    agents.set(node, await cluster(id).agents.fabric(node));
     const pod = await cluster(id).pod(node, `on-${node}`);
     pods.set(node, pod);
     await startSink(pod.host, 8000);
@@ -139,8 +139,8 @@ describe("three clusters whose networks overlap", function () {
     const name = `${id}-${peer}`;
     const pod = await cluster(id).gatewayPod(peer, node, `gw-${peer}-on-${node}`);
     gateways.set(name, pod);
-    if (end === "server") await cluster(id).publish(pod);
-    agents.set(name, await cluster(id).gateway(peer, end, pod));
+    if (end === "server") await cluster(id).lan.publish(pod);
+    agents.set(name, await cluster(id).agents.gateway(peer, end, pod));
   }
 
   async function endGateway(id: Id, peer: Id): Promise<void> {
@@ -215,7 +215,7 @@ describe("three clusters whose networks overlap", function () {
         for (const [index, node] of nodesOf(from).entries()) {
           const receiver = podOn(nodesOf(to)[index] ?? "");
           const target = await cluster(from).remapped(to, receiver.address);
-          const { host } = cluster(from).nodeOf(node);
+          const { host } = cluster(from).lan.nodeOf(node);
           assert.equal((await sendBytes(host, target, 8000, 10_000)).source, known, `${node} to ${to}`);
         }
       }
@@ -232,9 +232,9 @@ describe("three clusters whose networks overlap", function () {
         .map(({ spec }) => spec.interface.gateway.ip),
     ];
     assert.equal(overlay.length, nodesOf("turin").length + 1);
-    const { host, plan } = cluster("rome").nodeOf("rome-1");
+    const { host, plan } = cluster("rome").lan.nodeOf("rome-1");
     assert.equal(plan.podCidr, "10.160.2.0/23");
-    const node = cluster("rome").nodeOf("rome-1");
+    const node = cluster("rome").lan.nodeOf("rome-1");
     const { nextPod } = node;
     for (const address of overlay) {
       const [, , third = 0, fourth = 0] = address.split(".").map(Number);
@@ -311,7 +311,7 @@ describe("three clusters whose networks overlap", function () {
 
   it("come back when a node begins anew", async () => {
     for (const node of ["rome-1", "rome-2"]) {
-      const { host } = cluster("rome").nodeOf(node);
+      const { host } = cluster("rome").lan.nodeOf(node);
       await agents.get(node)?.kill();
       // All that a reboot takes and no CNI plugin brings back.
       await host.run(`
@@ -341,7 +341,7 @@ describe("three clusters whose networks overlap", function () {
     await endGateway("rome", "milan");
     // It gets the very address that a pod of milan has there.
     const { address } = podOn("milan-1");
-    cluster("rome").nodeOf("rome-1").nextPod = Number(address.split(".")[3]) - 1;
+    cluster("rome").lan.nodeOf("rome-1").nextPod = Number(address.split(".")[3]) - 1;
     await startGateway("rome", "milan", "server", "rome-1");
     assert.equal(gateways.get("rome-milan")?.address, address);
     await back("the server's gateway moved", "rome-2");
