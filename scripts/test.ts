@@ -117,7 +117,7 @@ async function mocha(name: string, files: string[], deadline: number): Promise<O
         "--forbid-only",
         // Tests with drawn values take their time on a loaded machine; those that wait for clusters say how long themselves.
         "--timeout",
-        "20000",
+        "60000",
         "--reporter",
         join(compiled, "scripts", "test-reporter.js"),
         ...files.map((file) => join(compiled, file)),

@@ -8,7 +8,7 @@ import { crds, packageRoot } from "../../../runtime/api";
 import { CRD_FOLDER, generatedFiles, REFERENCE_FOLDER } from "../../../runtime/api/generate/files";
 
 describe("the generated files", function () {
-  this.timeout(30_000); // a megabyte of YAML on a busy machine
+  this.timeout(180_000); // a megabyte of YAML on a busy machine
   const generated = generatedFiles();
 
   it("are those that are checked in; if not, run `npm run generate`", () => {

@@ -23,7 +23,7 @@ const credentials = ({ publicKey, privateKey }: KeyPair) => ({
 });
 
 describe("a key that a Renew brings", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   let server: MemoryApiServer;
   let context: TestContext;
   afterEach(async () => {

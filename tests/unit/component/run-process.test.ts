@@ -18,7 +18,7 @@ const atFirstMoment = `
   });`;
 
 describe("a process of the runtime that is told to end", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder: string;
   let server: Server;
   const sockets = new Set<Socket>();

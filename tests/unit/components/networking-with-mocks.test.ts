@@ -46,7 +46,7 @@ const specOf = (resources: RecordedResource[], kind: string) => {
 };
 
 describe("the networking of components, with mocks", function () {
-  this.timeout(20_000); // Pulumi serialises the provider of each dynamic resource
+  this.timeout(180_000); // Pulumi serialises the provider of each dynamic resource
 
   const installation = (networking: NetworkingArgs | undefined, preview = false) =>
     recordResources(

@@ -42,7 +42,7 @@ const metadataOf = ({ inputs }: RecordedResource) =>
   inputs["metadata"] as { name?: string; namespace?: string };
 
 describe("the structure of components, with mocks", function () {
-  this.timeout(20_000); // Pulumi serialises the provider of each dynamic resource
+  this.timeout(180_000); // Pulumi serialises the provider of each dynamic resource
 
   for (const preview of [false, true]) {
     describe(preview ? "in a preview" : "in an update", () => {

@@ -53,7 +53,7 @@ const anyBytes = fc.oneof(
 );
 
 describe("parsers of identities, given anything", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
 
   for (const [type, pair] of Object.entries(keys)) {
     const request = createCertificateRequest(subject, pair.privateKey);
@@ -201,7 +201,7 @@ describe("parsers of identities, given anything", function () {
 });
 
 describe("parsers of kubeconfigs, given anything", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const { certificate, privateKey } = createCertificateAuthority(
     { commonName: "rome", organization: "liqo.io" },
     { notBefore: new Date("2026-01-01T00:00:00Z"), notAfter: new Date("2036-01-01T00:00:00Z") },

@@ -66,7 +66,7 @@ describe("ping messages, given anything", () => {
 });
 
 describe("templates, given anything", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const data = {
     Name: "gw-milan",
     Spec: { Port: 51_840, Nodes: ["a", "b"], Labels: new Map([["a", "1"]]) },

@@ -127,7 +127,7 @@ describe("labels and selectors, given anything", () => {
 });
 
 describe("objects of peers, given anything", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   const kinds = Object.values(api as Record<string, unknown>).flatMap((member) =>
     isKind(member) ? [member] : [],
   );

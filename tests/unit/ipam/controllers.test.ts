@@ -94,7 +94,7 @@ const scenario: Scenario = {
 };
 
 describe("controllers of networks and addresses", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   afterEach(endRuns);
 
   it("give what upstream gives, whatever the order of the objects (networking reference 15, 21)", async () => {

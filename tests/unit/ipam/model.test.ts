@@ -223,7 +223,7 @@ describe("a random life of an Ipam", () => {
       }),
       { numRuns: 200 },
     );
-  }).timeout(30_000);
+  }).timeout(180_000);
 });
 
 function consistent(cluster: Cluster, model: Model): void {

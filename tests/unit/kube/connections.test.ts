@@ -17,7 +17,7 @@ import { TcpProxy } from "../../support/tcp-proxy";
 import { until } from "../../support/until";
 
 describe("connections of a kube client", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   let server: Http2SecureServer;
   let proxy: TcpProxy;
   let client: KubeClient;

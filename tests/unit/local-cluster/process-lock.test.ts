@@ -9,7 +9,7 @@ import { identifyProcess, isRunning, killProcess } from "../../../provider/local
 import { withLock } from "../../../provider/local-cluster/process-lock";
 
 describe("locks between processes", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "lock-test-"))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -84,7 +84,7 @@ describe("the toolchain", () => {
   });
 
   it("names the tool when a build fails", async function () {
-    this.timeout(60_000);
+    this.timeout(180_000);
     writeFileSync(join(folder, "go.mod"), "module example.com/tool\n\ngo 1.22\n");
     writeFileSync(join(folder, "main.go"), "package main\n\nfunc main() { nothing() }\n");
     const tool: Tool = {

@@ -11,7 +11,7 @@ const metadata = { name: "gw-rome", namespace: "liqo-tenant-rome" };
 const key = "liqo-tenant-rome/gw-rome";
 
 describe("the Connection of a gateway that does not run", function () {
-  this.timeout(20_000);
+  this.timeout(180_000);
   afterEach(endRuns);
 
   const start = (

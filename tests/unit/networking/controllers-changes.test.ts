@@ -21,7 +21,7 @@ import { until } from "../../support/until";
 import { createNode, createPod, firewall, namespace, routes, scenario } from "./peering-scenario";
 
 describe("networking controllers, while things change", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   afterEach(endRuns);
 
   it("follow nodes that come and go, and give nobody's number to another", async () => {

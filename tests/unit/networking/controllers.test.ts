@@ -28,7 +28,7 @@ import { until } from "../../support/until";
 import { firewall, labels, namespace, networking, routes, scenario, starts } from "./peering-scenario";
 
 describe("networking controllers", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   afterEach(endRuns);
 
   it("make of a peering's objects what gateways and nodes need (networking reference 15)", async () => {

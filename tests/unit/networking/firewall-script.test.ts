@@ -154,7 +154,7 @@ if (canUse("nft")) {
     "}\n";
 
   describe("a firewall table in the kernel", function () {
-    this.timeout(20_000);
+    this.timeout(180_000);
 
     const cases: [string, FirewallTable, string[][]][] = [
       [

@@ -133,7 +133,7 @@ const gateway = (server: MemoryApiServer) => server.get(GatewayServer, `${namesp
 const publicKey = (server: MemoryApiServer) => server.get(Secret, `${namespace}/gw-rome`)?.data?.publicKey;
 
 describe("gateways", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   afterEach(endRuns);
 
   it("run what their template says, and say where they are", async () => {

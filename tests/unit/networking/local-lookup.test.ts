@@ -46,7 +46,7 @@ describe("the look-up of a gateway's own address", () => {
 
   if (canUse("ip")) {
     it("leaves the way to a pod of a peer that has the address, and of that pod to here", async function () {
-      this.timeout(20_000);
+      this.timeout(180_000);
       const namespace = await Namespace.open();
       try {
         namespace.run(`
@@ -134,7 +134,7 @@ describe("the look-up of addresses of the overlay in a gateway", () => {
 
   if (canUse("ip")) {
     it("leaves the ways to the peer's pods, and from them, that have addresses of nodes and of the gateway", async function () {
-      this.timeout(20_000);
+      this.timeout(180_000);
       const namespace = await Namespace.open();
       try {
         namespace.run(`

@@ -80,7 +80,7 @@ describe("the plan of the overlay's interfaces", () => {
 
 if (canUse("ip")) {
   describe("the overlay's interfaces in the kernel", function () {
-    this.timeout(20_000);
+    this.timeout(180_000);
     let namespace: Namespace;
     beforeEach(async () => {
       namespace = await Namespace.open();

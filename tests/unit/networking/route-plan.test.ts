@@ -194,7 +194,7 @@ describe("the file of table names", () => {
 
 if (canUse("ip")) {
   describe("a routing table in the kernel", function () {
-    this.timeout(20_000);
+    this.timeout(180_000);
     let namespace: Namespace;
     beforeEach(async () => {
       namespace = await Namespace.open();

@@ -21,7 +21,7 @@ import { until } from "../../support/until";
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 describe("status.observedGeneration of a slice, which counts on both sides by itself", function () {
-  this.timeout(30_000);
+  this.timeout(180_000);
   let rome: MemoryApiServer;
   let milan: MemoryApiServer;
   const contexts: TestContext[] = [];
