@@ -222,8 +222,10 @@ export class KubeClient {
       gracePeriodSeconds,
       propagationPolicy,
     };
+    // Some kinds are answered with the whole object.
+    const request = metadataRequest(jsonRequest("DELETE", objectPath(kind, ref), body));
     try {
-      await this.answer("delete", kind, ref, jsonRequest("DELETE", objectPath(kind, ref), body), options);
+      await this.answer("delete", kind, ref, request, options);
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;

@@ -175,6 +175,7 @@ export class HostedNode implements PeerMember {
       }),
       report: reports.of("Pod", this.peer.identity.clusterId, () => this.nodeName),
       clock: context.clock,
+      enqueue: (key) => this.pods.enqueue(key),
     });
     return runController(
       {

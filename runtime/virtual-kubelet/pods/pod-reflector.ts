@@ -13,6 +13,7 @@ import { decideNotOffloaded, decidePod, type PodDecision } from "./pod-decision"
 import { viewOfLocal, viewOfRemote, viewOfShadow } from "./pod-facts";
 import { type PodMemory, UNSEEN_MS } from "./pod-memory";
 import { rejectedStatus, type Rejection } from "./rejection";
+import { RemovalPace } from "./removal-pace";
 import { rememberRestarts } from "./restart-offset";
 import { CONFLICT_RETRY_MS, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
 
@@ -24,6 +25,8 @@ const TOKENS_AGAIN_MS = { least: 50, most: 5_000 };
 interface Parts extends ShadowPodParts {
   /** Bound to the node. */
   localPods: Informer<Pod>;
+  /** Has a key reconciled again. */
+  enqueue: (key: string) => void;
 }
 
 /** Brings the pods of one virtual node to its provider and their status back (offloading reference 11). */
@@ -31,10 +34,12 @@ export class PodReflector {
   private readonly memories = new Map<string, PodMemory>();
   private readonly statuses: LocalStatusWriter;
   private readonly shadows: ShadowPodWriter;
+  private readonly removals: RemovalPace;
 
   constructor(private readonly parts: Parts) {
     this.statuses = new LocalStatusWriter(parts.localClient, parts.clock);
     this.shadows = new ShadowPodWriter(parts);
+    this.removals = new RemovalPace(parts.clock, parts.enqueue);
   }
 
   /** @param key `namespace/name` of a local pod */
@@ -57,11 +62,14 @@ export class PodReflector {
 
     this.forgetSeen(memory, remote.shadowPods.get(name, remote.remote));
     const shadow = remote.shadowPods.get(name, remote.remote);
+    const remotePod = remote.pods.get(name, remote.remote);
+    const stays = remotePod !== undefined && remotePod.metadata.deletionTimestamp == null;
+    if (!stays) this.removals.followed(key);
     const decision = decidePod({
       nodeName,
       local: local && viewOfLocal(local),
       shadow: viewOfShadow(shadow, memory, nodeName, peer.pair),
-      remote: viewOfRemote(remote.pods.get(name, remote.remote), peer.pair),
+      remote: viewOfRemote(remotePod, peer.pair),
     });
     this.remember(key, local, memory);
     const outcome = await this.carryOut(decision, {
@@ -77,8 +85,7 @@ export class PodReflector {
   }
 
   private async carryOut(decision: PodDecision, pod: PodAtHand): Promise<Outcome> {
-    const { client, remote, name, memory, local } = pod;
-    const ref = { name, namespace: remote.remote };
+    const { memory, local } = pod;
     switch (decision.do) {
       case "nothing":
         return;
@@ -86,9 +93,7 @@ export class PodReflector {
         this.parts.report.conflict(local);
         return { requeueAfterMs: CONFLICT_RETRY_MS };
       case "delete-shadow-pod":
-        await ignoringConflict(client.delete(ShadowPod, ref, { uid: decision.uid }));
-        memory.deleted = decision.uid;
-        return;
+        return await this.deleteShadow(pod, decision.uid);
       case "delete-local-pod":
         return await this.endLocal(pod.key, decision.uid, memory);
       case "create-shadow-pod":
@@ -98,6 +103,21 @@ export class PodReflector {
       case "finish":
         return local && (await this.reject(local, memory, decision.rejection, true));
     }
+  }
+
+  private async deleteShadow(
+    { key, name, remote, memory, client }: PodAtHand,
+    uid: string,
+  ): Promise<Outcome> {
+    const waitMs = this.removals.take(key);
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+    try {
+      await ignoringConflict(client.delete(ShadowPod, { name, namespace: remote.remote }, { uid }));
+    } catch (error) {
+      this.removals.followed(key);
+      throw error;
+    }
+    memory.deleted = uid;
   }
 
   private async create(local: Pod, { remote, name, memory, client }: PodAtHand): Promise<Outcome> {
