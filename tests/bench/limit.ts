@@ -3,8 +3,9 @@
  *
  * How fast pods could be offloaded if nothing had to be decided: two clusters without our runtime run the same Deployment, each on a fake node of
  * its own, and for each pod of the first one bare process writes what the contract asks for besides, a token there and a ShadowPod and a Secret at the
- * second. No webhook, no reflection, no status carried over. Beside it, in turns, the same Deployment on one plain cluster, as in `bench offload`:
- * the share that comes of it is the most that an implementation can reach on this machine.
+ * second. No webhook, no reflection, no status carried over. Then both Deployments are deleted at once, and with each pod of the first its ShadowPod;
+ * Secrets follow when all is over. Beside it, in turns, the same Deployment on one plain cluster, as in `bench offload`: what comes of it is the most
+ * that an implementation can reach on this machine.
  */
 import { parseArgs } from "node:util";
 
@@ -41,14 +42,20 @@ export async function limit(args: string[]): Promise<void> {
     await installDefinitions(second.client);
     for (const pods of sizes) {
       const rates: { plain: number[]; pair: number[] } = { plain: [], pair: [] };
+      const deletions: { plain: number[]; pair: number[] } = { plain: [], pair: [] };
       for (let round = 0; round < Number(values.rounds); round++) {
-        rates.plain.push(pods / (await plainRound(plain, pods)));
-        rates.pair.push(pods / (await pairRound(first, second, pods)));
+        const alone = await plainRound(plain, pods);
+        const both = await pairRound(first, second, pods);
+        rates.plain.push(pods / alone.seconds);
+        rates.pair.push(pods / both.seconds);
+        deletions.plain.push(alone.deletionSeconds);
+        deletions.pair.push(both.deletionSeconds);
       }
       const shares = rates.pair.map((rate, i) => (100 * rate) / (rates.plain[i] ?? NaN));
       process.stdout.write(
         `${pods} pods, ${values.rounds} rounds, min / median / max: ${spread(rates.pair)} pods/s on both clusters with what the contract asks for, ` +
-          `${spread(rates.plain)} pods/s on the plain one; share ${spread(shares)} %\n`,
+          `${spread(rates.plain)} pods/s on the plain one; share ${spread(shares)} %\n` +
+          `  deleted in ${spread(deletions.pair)} s, on the plain one in ${spread(deletions.plain)} s\n`,
       );
     }
   } finally {
@@ -72,30 +79,42 @@ async function clusterWithNode(name: string, serviceCidr: string, pods: number):
   };
 }
 
-async function plainRound({ client }: BenchCluster, pods: number): Promise<number> {
-  const { seconds } = await deployAndWait(client, NAMESPACE, `app-${pods}`, pods);
-  await deleteAndWait(client, NAMESPACE, `app-${pods}`);
-  return seconds;
+interface Round {
+  seconds: number;
+  /** Until the pods are gone, and their ShadowPods where there are any. */
+  deletionSeconds: number;
 }
 
-async function pairRound(first: BenchCluster, second: BenchCluster, pods: number): Promise<number> {
+async function plainRound({ client }: BenchCluster, pods: number): Promise<Round> {
+  const { seconds } = await deployAndWait(client, NAMESPACE, `app-${pods}`, pods);
+  return { seconds, deletionSeconds: await deleteAndWait(client, NAMESPACE, `app-${pods}`) };
+}
+
+async function pairRound(first: BenchCluster, second: BenchCluster, pods: number): Promise<Round> {
   const name = `app-${pods}`;
   const creator = KubeClient.fromKubeconfig(
     await second.controlPlane.kubeconfigFor({ name: CREATOR, groups: ["system:masters"] }),
   );
   const writer = new ContractWriter(first.client, creator);
-  const start = performance.now();
   await writer.start();
-  await Promise.all([
+  const seconds = await timed(() => [
     ...[first, second].map(({ client }) => deployAndWait(client, NAMESPACE, name, pods)),
     until("all is written", () => writer.written >= pods, { timeoutMs: 600_000, everyMs: 10 }),
   ]);
-  const seconds = (performance.now() - start) / 1000;
+  const deletionSeconds = await timed(() => [
+    ...[first, second].map(({ client }) => deleteAndWait(client, NAMESPACE, name)),
+    until("all ShadowPods are gone", () => writer.removed >= pods, { timeoutMs: 600_000, everyMs: 10 }),
+  ]);
   await writer.stop();
-  await Promise.all([first, second].map(({ client }) => deleteAndWait(client, NAMESPACE, name)));
-  await writer.removeAll();
+  await writer.removeSecrets();
   creator.close();
-  return seconds;
+  return { seconds, deletionSeconds };
+}
+
+async function timed(work: () => Promise<unknown>[]): Promise<number> {
+  const start = performance.now();
+  await Promise.all(work());
+  return (performance.now() - start) / 1000;
 }
 
 function specOf(pod: Pod, remoteLabels: Record<string, string>) {
@@ -105,13 +124,13 @@ function specOf(pod: Pod, remoteLabels: Record<string, string>) {
   );
 }
 
-/** Writes a token, a ShadowPod and a Secret for each pod that is bound. */
+/** Writes a token, a ShadowPod and a Secret for each pod that is bound, and deletes the ShadowPod of each that goes. */
 class ContractWriter {
   written = 0;
+  removed = 0;
   private readonly informers: InformerSet;
-  private readonly waiting: Pod[] = [];
+  private readonly waiting: (() => Promise<void>)[] = [];
   private readonly seen = new Set<string>();
-  private readonly names: string[] = [];
   private active = 0;
 
   constructor(
@@ -126,10 +145,13 @@ class ContractWriter {
     const consider = (pod: Pod) => {
       if ((pod.spec.nodeName ?? "") === "" || this.seen.has(pod.metadata.name)) return;
       this.seen.add(pod.metadata.name);
-      this.waiting.push(pod);
-      this.go();
+      this.do(() => this.write(pod));
     };
-    pods.on({ added: consider, updated: (_before, after) => consider(after) });
+    pods.on({
+      added: consider,
+      updated: (_before, after) => consider(after),
+      deleted: ({ metadata }) => this.do(() => this.remove(metadata.name)),
+    });
     await pods.whenSynced();
   }
 
@@ -137,31 +159,38 @@ class ContractWriter {
     return this.informers.stop();
   }
 
-  async removeAll(): Promise<void> {
-    const remove = async (name: string) => {
-      await this.provider.delete(ShadowPod, { name, namespace: NAMESPACE });
-      await this.provider.delete(Secret, { name: `${name}-token`, namespace: NAMESPACE });
-    };
-    for (let at = 0; at < this.names.length; at += WRITERS)
-      await Promise.all(this.names.slice(at, at + WRITERS).map(remove));
+  async removeSecrets(): Promise<void> {
+    const remove = (name: string) =>
+      this.provider.delete(Secret, { name: `${name}-token`, namespace: NAMESPACE });
+    const names = [...this.seen];
+    for (let at = 0; at < names.length; at += WRITERS)
+      await Promise.all(names.slice(at, at + WRITERS).map(remove));
+  }
+
+  private do(work: () => Promise<void>): void {
+    this.waiting.push(work);
+    this.go();
   }
 
   private go(): void {
     while (this.active < WRITERS) {
-      const pod = this.waiting.shift();
-      if (pod === undefined) return;
+      const work = this.waiting.shift();
+      if (work === undefined) return;
       this.active++;
-      void this.write(pod).finally(() => {
+      void work().finally(() => {
         this.active--;
-        this.written++;
         this.go();
       });
     }
   }
 
+  private async remove(name: string): Promise<void> {
+    await this.provider.delete(ShadowPod, { name, namespace: NAMESPACE });
+    this.removed++;
+  }
+
   private async write(pod: Pod): Promise<void> {
     const { name, uid } = pod.metadata;
-    this.names.push(name);
     const labels = {
       ...pod.metadata.labels,
       "offloading.liqo.io/nodename": "milan",
@@ -186,6 +215,7 @@ class ContractWriter {
         }),
       ),
     ]);
+    this.written++;
   }
 
   private async token(name: string, uid: string | undefined): Promise<string> {

@@ -18,26 +18,24 @@ import type { Desired, Kind, KubeObject, ObjectRef } from "../../runtime/api";
 import { controlPlaneSubject, createCertificateRequest, parseCertificate } from "../../runtime/identity";
 import { createCertificateAuthority } from "../../runtime/identity/serving-certificate";
 import { isForbidden, KubeClient, semanticallyEqual } from "../../runtime/kube";
-import type { PeeringSides } from "../../runtime/plan/peering";
 import { auditEvents } from "../support/audit-log";
 import { eventAbout } from "../support/events";
 import type { ManagedCluster } from "../support/managed-cluster";
 import { installPair } from "../support/managed-pair";
+import {
+  atMilan,
+  atRome,
+  clusterWide,
+  controlPlaneBinding,
+  quotaOfPool,
+  sides,
+  tenantOfRome,
+} from "../support/peering-of-rome";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
 import { WithheldRights } from "../support/withheld-rights";
 
-const sides: PeeringSides = {
-  consumer: { clusterId: "rome", tenantNamespace: "to-milan" },
-  provider: { clusterId: "milan", tenantNamespace: "guests-from-rome" },
-};
-const atMilan = (name: string) => ({ name, namespace: "guests-from-rome" });
-const atRome = (name: string) => ({ name, namespace: "to-milan" });
-const tenantOfRome = atMilan("rome");
-const quotaOfPool = atMilan("pool-a8a4c692b93b");
-const clusterWide = { name: "liqo-binding-liqo-virtual-kubelet-remote-clusterwide-rome" };
-const controlPlaneBinding = atMilan("liqo-binding-liqo-remote-controlplane");
 const web = { name: "web", namespace: "shop-rome" };
 const MARK = "liqo.io/cordon-tenant";
 const HELD = "example.org/held";
