@@ -105,18 +105,17 @@ const podCount = z.object({
 
 /** Asks for one pod and how many more there are: a watch, which is sent every pod, would be a twentieth of what is measured. */
 async function untilNoPods(client: KubeClient, namespace: string): Promise<void> {
-  const deadline = Date.now() + 600_000;
-  while (Date.now() < deadline) {
+  const look = async () => {
     const { body } = await client.raw({
       path: `/api/v1/namespaces/${namespace}/pods?limit=1`,
       headers: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" },
     });
     const { items, metadata } = podCount.parse(JSON.parse(body.toString("utf8")));
     const left = (items?.length ?? 0) + metadata.remainingItemCount;
-    if (left === 0) return;
-    await sleep(left > 50 ? 200 : 20);
-  }
-  throw new Error(`pods of ${namespace} are still there after 600 s`);
+    if (left > 50) await sleep(180);
+    return left === 0;
+  };
+  await until(`pods of ${namespace} gone`, look, { timeoutMs: 600_000, everyMs: 20 });
 }
 
 const CONTAINERS: NonNullable<Pod["spec"]>["containers"] = [

@@ -60,8 +60,8 @@ export class PodReflector {
     if (remote === undefined || access.client === undefined) return;
     if (!remote.synced) return await this.whileUnseen(local, memory, remote);
 
-    this.forgetSeen(memory, remote.shadowPods.get(name, remote.remote));
     const shadow = remote.shadowPods.get(name, remote.remote);
+    this.forgetSeen(memory, shadow);
     const remotePod = remote.pods.get(name, remote.remote);
     const stays = remotePod !== undefined && remotePod.metadata.deletionTimestamp == null;
     if (!stays) this.removals.followed(key);

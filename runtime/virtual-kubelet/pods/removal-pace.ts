@@ -23,8 +23,9 @@ export class RemovalPace {
   /** @returns 0 where the ShadowPod may go, and is counted; else how long it has to wait at most, in milliseconds */
   take(key: string): number {
     const now = this.clock.monotonic();
-    for (const [late, since] of this.left) {
-      if (this.left.size < MOST) break;
+    const [oldest] = this.left;
+    if (oldest !== undefined && this.left.size >= MOST) {
+      const [late, since] = oldest;
       const leftMs = since + EXPECTED_MS - now;
       if (leftMs > 0) {
         this.waiting.add(key);
