@@ -1,224 +1,169 @@
 /**
- * `npm test [-- PART-OF-A-PATH…]`: the whole suite, or the test files whose path contains one of the words. Unit tests run in one process;
- * each file of end-to-end tests runs in its own, one after the other, with a deadline. Ends with the line `N passed, N failed`.
+ * `npm test [-- PART-OF-A-PATH… | -- --changed [REVISION]] [--coverage FOLDER]`: the whole suite, the test files whose path contains one of the words, or
+ * those that a change concerns. Processes run side by side as far as the machine has processors and memory. Ends with the line
+ * `N passed, N failed`.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-import { z } from "zod";
+import { existsSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { join, resolve } from "node:path";
 
 import { linkPackage } from "../provider/engine/package-link";
 import { ensureTools } from "../provider/local-cluster/toolchain";
 import { toolCatalogue, type ToolName } from "../provider/local-cluster/toolchain/tool-catalogue";
 import { packageRoot } from "../runtime/api/package-root";
+import { type Job, JobPool } from "../tests/runner/budget";
+import { type CommandLine, readCommandLine } from "../tests/runner/command-line";
+import {
+  changedFiles,
+  concernedTests,
+  type ImportGraph,
+  readImportGraph,
+} from "../tests/runner/import-graph";
+import { type KnownFailure, knownFailures } from "../tests/runner/known-failures";
+import { runMocha } from "../tests/runner/mocha";
+import { type Outcome, outcomeOfCheck, outcomeOfTests } from "../tests/runner/outcome";
+import { runProcess, stopOnSignals } from "../tests/runner/process";
+import {
+  hasPassed,
+  rememberPassed,
+  type SourceCheck,
+  sourceChecks,
+  treeHash,
+} from "../tests/runner/source-checks";
+import { allSources, type TestGroup, testGroups, testSources } from "../tests/runner/suite";
+import { closingLines, timeTable } from "../tests/runner/summary";
 
-const MINUTE = 60_000;
-/** Of the unit tests, and of each check of the sources: three minutes where nothing else runs. */
-const UNIT_DEADLINE = 20 * MINUTE;
-/** Of one end-to-end file: clusters made, tested and removed. */
-const END_TO_END_DEADLINE = 20 * MINUTE;
-/** How long a process that was asked to stop may take to remove its clusters. */
-const GRACE = MINUTE;
-
-interface Outcome {
-  passed: number;
-  /** What failed, one text each. */
-  failed: string[];
-}
-
-const reportSchema = z.object({
-  passes: z.number(),
-  pending: z.number(),
-  failed: z.array(z.object({ title: z.string(), message: z.string() })),
-});
+/** Of each check of the sources: three minutes where nothing else runs. */
+const CHECK_DEADLINE = 20 * 60_000;
 
 const root = packageRoot();
-const compiled = join(root, "dist");
-/** The processes that run at the moment, to be stopped with this one. */
-const running = new Set<ChildProcess>();
-let interrupted = false;
-/** What failed in a first run and is not counted. */
-const secondChances: string[] = [];
+const outcomes: Outcome[] = [];
 
-async function runSuite(words: readonly string[]): Promise<Outcome> {
-  const total: Outcome = { passed: 0, failed: [] };
-  const add = ({ passed, failed }: Outcome) => {
-    total.passed += passed;
-    total.failed.push(...failed);
-  };
-  const wanted = (file: string) => words.length === 0 || words.some((word) => file.includes(word));
-  const unit = testFiles("unit").filter(wanted);
-  const endToEnd = testFiles("e2e").filter(wanted);
-
-  if (words.length === 0) linkPackage(); // the examples import it by name
-  // Each of them keeps one processor busy for minutes.
-  const checks = words.length === 0 ? sourceChecks() : Promise.resolve([]);
-  if (unit.length > 0) add(await mocha("unit tests", unit, UNIT_DEADLINE));
-  for (const outcome of await checks) add(outcome);
-  if (endToEnd.length > 0) {
-    const tools = Object.keys(toolCatalogue).filter((name): name is ToolName =>
-      Object.hasOwn(toolCatalogue, name),
-    );
-    await ensureTools(tools, { progress: (line) => console.log(line) });
-    for (const file of endToEnd) add(await endToEndFile(file));
-  }
-  return total;
-}
-
-/**
- * Real clusters on a busy machine miss a deadline now and then: a file that failed runs once more by itself, and only that counts. Both runs
- * stand in the output, so that a test that often needs its second chance is seen.
- */
-async function endToEndFile(file: string): Promise<Outcome> {
-  const first = await mocha(file, [file], END_TO_END_DEADLINE);
-  if (first.failed.length === 0 || interrupted) return first;
-  console.log(`\n${file}: ${first.failed.length} failed in the first run; running it once more`);
-  secondChances.push(...first.failed);
-  return mocha(file, [file], END_TO_END_DEADLINE);
-}
-
-/** Compiled test files of a kind, relative to the folder of compiled files. */
-function testFiles(kind: "unit" | "e2e"): string[] {
-  const folder = join(compiled, "tests", kind);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".test.js"))
-    .map((file) => join("tests", kind, file))
-    .filter((file) => existsSync(join(root, file.replace(/\.js$/, ".ts")))) // left over from a source that is gone
-    .sort();
-}
-
-async function sourceChecks(): Promise<Outcome[]> {
-  return [
-    await check("eslint", ["eslint/bin/eslint.js", "."]),
-    await check("prettier", ["prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."]),
-  ];
-}
-
-/** A check without tests of its own counts as one test. */
-async function check(name: string, [script = "", ...parameters]: string[]): Promise<Outcome> {
-  console.log(`\n${name}`);
-  const code = await run(name, join(root, "node_modules", script), parameters, UNIT_DEADLINE, {});
-  return code === 0 ? { passed: 1, failed: [] } : { passed: 0, failed: [`${name}: ended with code ${code}`] };
-}
-
-async function mocha(name: string, files: string[], deadline: number): Promise<Outcome> {
-  console.log(`\n${name}`);
-  const scratch = mkdtempSync(join(tmpdir(), "pulumi-liqo-test-"));
-  const report = join(scratch, "report.json");
+async function runSuite(options: CommandLine): Promise<void> {
+  const graph = readImportGraph(root, allSources(root));
+  const { unit, endToEnd, sources } = await chooseFiles(options, graph);
+  const pool = new JobPool({ cores: availableParallelism(), memoryMb: (totalmem() / 1024 ** 2) * 0.8 });
+  const groups = testGroups(endToEnd, graph);
+  const checks = sourceChecks(root, sources);
+  if (checks.length > 0) linkPackage(); // the examples import it by name
+  pool.add([
+    ...(unit.length > 0 ? [unitJob(unit, options)] : []),
+    ...(await checkJobs(checks, sources.includes("."))),
+  ]);
   try {
-    const code = await run(
-      name,
-      join(root, "node_modules", "mocha", "bin", "mocha.js"),
-      [
-        "--exit",
-        "--forbid-only",
-        // Tests with drawn values take their time on a loaded machine; those that wait for clusters say how long themselves.
-        "--timeout",
-        "60000",
-        "--reporter",
-        join(compiled, "scripts", "test-reporter.js"),
-        ...files.map((file) => join(compiled, file)),
-      ],
-      deadline,
-      { TEST_OUTCOME_FILE: report },
-    );
-    return outcomeOf(name, report, code);
+    if (groups.length > 0) {
+      await ensureAllTools();
+      const known = knownFailures(root, "4.25.0");
+      pool.add(groups.map((group) => endToEndJob(group, known, options)));
+    }
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    await pool.whenIdle();
   }
 }
 
-/** A process that ended without a report, or failed though no test did, counts as one failure; so does each skipped test. */
-function outcomeOf(name: string, reportFile: string, code: number): Outcome {
-  if (!existsSync(reportFile)) {
-    return { passed: 0, failed: [`${name}: ended with code ${code} before its tests did`] };
+interface ChosenFiles {
+  unit: string[];
+  endToEnd: string[];
+  /** What eslint and prettier look at: the whole tree (`.`), changed files, or nothing. */
+  sources: string[];
+}
+
+async function chooseFiles({ words, changedSince }: CommandLine, graph: ImportGraph): Promise<ChosenFiles> {
+  const [unit, endToEnd] = [testSources(root, "unit"), testSources(root, "e2e")];
+  if (changedSince !== undefined) {
+    const changed = await changedFiles(root, changedSince);
+    const { tests, all } = concernedTests([...unit, ...endToEnd], changed, graph);
+    console.log(
+      `${changed.length} files differ from ${changedSince} and concern ${tests.length} of ${unit.length + endToEnd.length} test files` +
+        (all === undefined ? "" : `: ${all} may concern any`),
+    );
+    const concerned = new Set(tests);
+    return {
+      unit: unit.filter((file) => concerned.has(file)),
+      endToEnd: endToEnd.filter((file) => concerned.has(file)),
+      sources: changed.filter((file) => existsSync(join(root, file))),
+    };
   }
-  const report = reportSchema.parse(JSON.parse(readFileSync(reportFile, "utf8")));
-  const failed = [
-    ...report.failed.map(({ title, message }) => `${name}: ${title}: ${firstLines(message)}`),
-    ...Array.from({ length: report.pending }, () => `${name}: a skipped test`),
-  ];
-  if (failed.length === 0 && report.passes === 0) failed.push(`${name}: holds no test`);
-  if (failed.length === 0 && code !== 0)
-    failed.push(`${name}: ended with code ${code}, though no test failed`);
-  return { passed: report.passes, failed };
+  const named = (file: string) => words.length === 0 || words.some((word) => file.includes(word));
+  return {
+    unit: unit.filter(named),
+    endToEnd: endToEnd.filter(named),
+    sources: words.length === 0 ? ["."] : [],
+  };
 }
 
-/** Enough of an error to know it by; the whole of it stands where the test ran. */
-function firstLines(message: string): string {
-  return message.split("\n").slice(0, 5).join("\n    ").slice(0, 1000);
+async function checkJobs(checks: readonly SourceCheck[], wholeTree: boolean): Promise<Job[]> {
+  if (checks.length === 0) return [];
+  const hash = await treeHash(root);
+  return checks.map(({ name, script, args }) => ({
+    name,
+    need: { cores: 1, memoryMb: 3_000 },
+    run: async () => {
+      if (wholeTree && hasPassed(name, hash)) {
+        console.log(`${name}: passed before on these very files`);
+        outcomes.push(outcomeOfCheck(name, { code: 0, wallSeconds: 0, cpuSeconds: 0 }));
+        return;
+      }
+      const ended = await runProcess({
+        name,
+        script,
+        args,
+        cwd: root,
+        deadline: CHECK_DEADLINE,
+        alone: false,
+      });
+      if (wholeTree && ended.code === 0) rememberPassed(name, hash);
+      outcomes.push(outcomeOfCheck(name, ended));
+    },
+  }));
 }
 
-/** Runs a script under this Node; at the deadline asks it to stop, then makes it. Gives its exit code. */
-function run(
-  name: string,
-  script: string,
-  parameters: string[],
-  deadline: number,
-  environment: NodeJS.ProcessEnv,
-): Promise<number> {
-  if (interrupted) return Promise.resolve(1);
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--enable-source-maps", script, ...parameters], {
-      cwd: root,
-      stdio: ["ignore", "inherit", "inherit"],
-      env: { ...process.env, ...environment },
-    });
-    const start = performance.now();
-    running.add(child);
-    const end = setTimeout(() => {
-      console.error(`${name}: no end after ${deadline / MINUTE} min`);
-      stop(child);
-    }, deadline);
-    child.on("error", (error) => console.error(error.message));
-    child.on("close", (code) => {
-      clearTimeout(end);
-      running.delete(child);
-      console.log(`${name}: ${Math.round((performance.now() - start) / 1000)} s`);
-      resolve(code ?? 1);
-    });
-  });
+function unitJob(files: readonly string[], options: CommandLine): Job {
+  const need = { cores: 1, memoryMb: 2_000 };
+  return {
+    name: "unit tests",
+    need,
+    run: () => mocha({ name: "unit tests", files, need }, [], options),
+  };
 }
 
-function stop(child: ChildProcess): void {
-  child.kill("SIGTERM");
-  setTimeout(() => child.kill("SIGKILL"), GRACE).unref();
+function endToEndJob(group: TestGroup, known: readonly KnownFailure[], options: CommandLine): Job {
+  const concerned = known.filter(({ file }) => group.files.includes(file));
+  return { name: group.name, need: group.need, run: () => mocha(group, concerned, options) };
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    if (interrupted) return;
-    interrupted = true;
-    running.forEach(stop);
-    process.exitCode = 1;
-  });
+async function mocha(
+  group: TestGroup,
+  known: readonly KnownFailure[],
+  { coverage }: CommandLine,
+): Promise<void> {
+  const { name, files, need } = group;
+  const environment = coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) };
+  const { report, ended } = await runMocha({ name, files, alone: need.alone === true, environment });
+  outcomes.push(outcomeOfTests(name, report, ended, known));
 }
 
-/** What failed stands once more at the end: of a long output often only that is kept. */
-function summary({ passed, failed }: Outcome): string {
-  const listed = (heading: string, entries: readonly string[]) =>
-    entries.length === 0 ? [] : [heading, ...entries.map((entry) => `  - ${entry}`), ""];
-  return [
-    "",
-    ...listed("failed in a first run, and run once more:", secondChances),
-    ...listed("failed:", failed),
-    ...(passed + failed.length === 0 ? ["no test ran: no test file has such a path"] : []),
-    `${passed} passed, ${failed.length} failed`,
-  ].join("\n");
+async function ensureAllTools(): Promise<void> {
+  const names = Object.keys(toolCatalogue).filter((name): name is ToolName =>
+    Object.hasOwn(toolCatalogue, name),
+  );
+  await ensureTools(names, { progress: (line) => console.log(line) });
 }
 
-runSuite(process.argv.slice(2))
-  .catch((error: unknown): Outcome => {
-    return { passed: 0, failed: [error instanceof Error ? error.message : String(error)] };
-  })
-  .then((outcome) => {
-    if (outcome.failed.length > 0 || outcome.passed === 0) process.exitCode = 1;
-    console.log(summary(outcome));
-  })
-  .catch((error: unknown) => {
-    console.error(error);
-    process.exitCode = 1;
-  });
+async function main(args: readonly string[]): Promise<void> {
+  const start = performance.now();
+  const errors: string[] = [];
+  stopOnSignals();
+  try {
+    await runSuite(readCommandLine(args));
+  } catch (error) {
+    errors.push(error instanceof Error ? error.message : String(error));
+  }
+  if (outcomes.length > 1) console.log(`\n${timeTable(outcomes, (performance.now() - start) / 1000)}`);
+  console.log(closingLines(outcomes, errors));
+  const passed = outcomes.some((outcome) => outcome.passed > 0);
+  const failed = errors.length > 0 || outcomes.some((outcome) => outcome.failed.length > 0);
+  if (failed || !passed) process.exitCode = 1;
+}
+
+void main(process.argv.slice(2));

@@ -1,0 +1,51 @@
+/** One process of mocha, with the report of its tests. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { packageRoot } from "../../runtime/api/package-root";
+import { type Ended, readReport, type Report } from "./outcome";
+import { runProcess } from "./process";
+
+/** Of the unit tests, and of one file of end-to-end tests, its clusters made and removed. */
+const DEADLINE = 20 * 60_000;
+
+export interface MochaOptions {
+  name: string;
+  /** Sources, relative to the root of the repository. */
+  files: readonly string[];
+  /** Whether nothing else runs meanwhile. */
+  alone: boolean;
+  environment?: NodeJS.ProcessEnv;
+}
+
+export async function runMocha(options: MochaOptions): Promise<{ report: Report | undefined; ended: Ended }> {
+  const { name, files, alone, environment } = options;
+  const root = packageRoot();
+  const scratch = mkdtempSync(join(tmpdir(), "pulumi-liqo-test-"));
+  const reportFile = join(scratch, "report.json");
+  const compiled = (file: string) => join(root, "dist", file.replace(/\.ts$/, ".js"));
+  try {
+    const ended = await runProcess({
+      name,
+      script: join(root, "node_modules", "mocha", "bin", "mocha.js"),
+      args: [
+        "--exit",
+        "--forbid-only",
+        // Tests with drawn values take their time on a loaded machine; those that wait for clusters say how long themselves.
+        "--timeout",
+        "60000",
+        "--reporter",
+        compiled("tests/runner/mocha-reporter.ts"),
+        ...files.map(compiled),
+      ],
+      cwd: root,
+      deadline: DEADLINE,
+      environment: { ...environment, TEST_OUTCOME_FILE: reportFile },
+      alone,
+    });
+    return { report: readReport(reportFile), ended };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,60 @@
+/** Processor time of a process and of all that it starts, which the kernel counts by control groups. */
+import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { hierarchies } from "../../provider/local-cluster/native/control-groups";
+
+export interface ProcessorTime {
+  /** What has to stand before a command, so that it is counted. */
+  readonly enter: readonly string[];
+  /** Seconds so far; undefined where the machine does not tell. */
+  seconds(): number | undefined;
+  close(): void;
+}
+
+const UNKNOWN: ProcessorTime = { enter: [], seconds: () => undefined, close: () => undefined };
+let groups = 0;
+
+/**
+ * Counts for a process that is to be started. Pods of local clusters have groups of their own and are not counted: of a process that has the
+ * machine for itself, the time of the whole machine says more.
+ */
+export async function processorTime(alone: boolean): Promise<ProcessorTime> {
+  if (process.platform !== "linux") return UNKNOWN;
+  if (alone) {
+    const begin = machineSeconds();
+    return { enter: [], seconds: () => machineSeconds() - begin, close: () => undefined };
+  }
+  const all = await hierarchies();
+  const accounting =
+    all.find(({ controllers }) => controllers.includes("cpuacct")) ??
+    all.find(({ version }) => version === 2);
+  if (accounting === undefined) return UNKNOWN;
+  const folder = join(accounting.mountPoint, `pulumi-liqo-test-${process.pid}-${(groups += 1)}`);
+  try {
+    mkdirSync(folder);
+  } catch {
+    return UNKNOWN; // not root, or not ours to divide
+  }
+  return {
+    enter: ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', folder],
+    seconds: () =>
+      accounting.version === 2
+        ? Number(/^usage_usec (\d+)$/m.exec(readFileSync(join(folder, "cpu.stat"), "utf8"))?.[1] ?? 0) / 1e6
+        : Number(readFileSync(join(folder, "cpuacct.usage"), "utf8")) / 1e9,
+    close: () => {
+      try {
+        rmdirSync(folder);
+      } catch {
+        // A process that outlives its test is still in it.
+      }
+    },
+  };
+}
+
+/** Seconds that all processors together were busy since the machine started. */
+function machineSeconds(): number {
+  const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = line.split(/\s+/).slice(1).map(Number);
+  return (user + nice + system + irq + softIrq) / 100;
+}
