@@ -12,7 +12,7 @@ export interface SourceCheck {
   args: readonly string[];
 }
 
-/** @param files what to look at, `.` for the whole tree */
+/** @param files what to look at, `.` for the whole tree; none for no check */
 export function sourceChecks(root: string, files: readonly string[]): SourceCheck[] {
   const modules = join(root, "node_modules");
   const typeScript = files.filter((file) => file === "." || file.endsWith(".ts"));
@@ -24,7 +24,7 @@ export function sourceChecks(root: string, files: readonly string[]): SourceChec
       args: ["--check", "--log-level=warn", "--ignore-unknown", ...files],
     },
   ];
-  return typeScript.length === 0 ? checks.filter(({ name }) => name !== "eslint") : checks;
+  return checks.filter(({ name }) => (name === "eslint" ? typeScript : files).length > 0);
 }
 
 /**
