@@ -8,6 +8,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 
 import { linkPackage } from "../provider/engine/package-link";
+import { ensureSystemPackages } from "../provider/local-cluster/system-packages";
 import { ensureTools } from "../provider/local-cluster/toolchain";
 import { toolCatalogue, type ToolName } from "../provider/local-cluster/toolchain/tool-catalogue";
 import { packageRoot } from "../runtime/api/package-root";
@@ -52,7 +53,7 @@ async function runSuite(options: CommandLine): Promise<void> {
   ]);
   try {
     if (groups.length > 0) {
-      await ensureAllTools();
+      await prepareMachine();
       const known = knownFailures(root, "4.25.0");
       pool.add(groups.map((group) => endToEndJob(group, known, options)));
     }
@@ -143,11 +144,13 @@ async function mocha(
   outcomes.push(outcomeOfTests(name, report, ended, known));
 }
 
-async function ensureAllTools(): Promise<void> {
+/** What tests of clusters need of the machine: several files at once would each wait for it, or begin without it. */
+async function prepareMachine(): Promise<void> {
+  const progress = (line: string) => console.log(line);
   const names = Object.keys(toolCatalogue).filter((name): name is ToolName =>
     Object.hasOwn(toolCatalogue, name),
   );
-  await ensureTools(names, { progress: (line) => console.log(line) });
+  await Promise.all([ensureTools(names, { progress }), ensureSystemPackages(progress)]);
 }
 
 async function main(args: readonly string[]): Promise<void> {
