@@ -70,7 +70,9 @@ export async function prepare<Images, Engine>(
   signal: AbortSignal,
 ): Promise<Engine> {
   await steps.clusterTools(signal);
+  signal.throwIfAborted();
   const images = await steps.images(signal);
+  signal.throwIfAborted();
   return sideBySide(signal, steps.engine, (ending) => steps.clusters(images, ending));
 }
 

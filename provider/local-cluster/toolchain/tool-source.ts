@@ -39,7 +39,7 @@ export function toolSource(environment: NodeJS.ProcessEnv = process.env): URL | 
   const value = environment[VARIABLE] ?? "";
   if (value === "") return undefined;
   const fault = (reason: string) =>
-    new ToolSourceFault(`${VARIABLE} is "${value}", ${reason}; or unset ${VARIABLE}`);
+    new ToolSourceFault(`${VARIABLE} is "${value}", ${reason}, or unset ${VARIABLE}`);
   if (/^[a-z][a-z0-9+.-]*:/i.test(value)) {
     const url = URL.parse(value);
     if (url === null || !["http:", "https:"].includes(url.protocol) || url.search !== "" || url.hash !== "")
@@ -56,7 +56,7 @@ export function toolSource(environment: NodeJS.ProcessEnv = process.env): URL | 
   if (!isAbsolute(value))
     throw fault("which is no absolute path; programs run in folders of their own: write the path from / on");
   if (statSync(value, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw fault("which is no folder; make it, name another");
+    throw fault("which is no folder; make it or name another");
   return pathToFileURL(join(value, "/"));
 }
 
@@ -151,7 +151,10 @@ async function install(
     signal?.throwIfAborted();
     if (cause instanceof Unreachable) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ToolSourceFault(`${reason}; fetch the file and its sum again, or unset ${VARIABLE}`, { cause });
+    throw new ToolSourceFault(
+      `${reason}; put a sound copy of the file and its sum there, or unset ${VARIABLE}`,
+      { cause },
+    );
   });
 }
 

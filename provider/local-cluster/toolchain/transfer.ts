@@ -11,6 +11,8 @@ import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 export interface TransferOptions {
   /** Milliseconds to wait for a connection; 3,000 by default. */
   connectTimeoutMs?: number;
+  /** Milliseconds to wait for an answer to begin or to go on; 20,000 by default. */
+  answerTimeoutMs?: number;
   signal?: AbortSignal;
 }
 
@@ -42,7 +44,12 @@ export class Transfer {
   private readonly signal: AbortSignal | undefined;
 
   constructor(options: TransferOptions = {}) {
-    this.agent = new EnvHttpProxyAgent({ connect: { timeout: options.connectTimeoutMs ?? 3_000 } });
+    this.agent = new EnvHttpProxyAgent({
+      connect: { timeout: options.connectTimeoutMs ?? 3_000 },
+      // Of an answer's beginning, and between two pieces of it.
+      headersTimeout: options.answerTimeoutMs ?? 20_000,
+      bodyTimeout: options.answerTimeoutMs ?? 20_000,
+    });
     this.signal = options.signal;
   }
 
@@ -53,7 +60,10 @@ export class Transfer {
   /** @throws Absent if there is no such file; Unreachable if the host does not answer or refuses */
   async text(url: string): Promise<string> {
     const { content } = await this.open(url);
-    return text(content);
+    return text(content).catch((cause: unknown) => {
+      this.signal?.throwIfAborted();
+      throw new Unreachable(url, "its answer broke off", { cause });
+    });
   }
 
   /** Copies a file and returns the SHA-256 sum of what was written. */

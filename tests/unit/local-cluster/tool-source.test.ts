@@ -126,7 +126,7 @@ describe("the folder or mirror of tools", () => {
     await assert.rejects(
       obtain(plain()),
       new RegExp(
-        `tools/ferry has the SHA-256 sum ${actual}; SHA256SUMS beside it names ${named}; it was not used; fetch .* unset PULUMI_LIQO_TOOLS`,
+        `tools/ferry has the SHA-256 sum ${actual}; SHA256SUMS beside it names ${named}; it was not used; put a sound copy .* unset PULUMI_LIQO_TOOLS`,
       ),
     );
   });
@@ -162,7 +162,7 @@ describe("the folder or mirror of tools", () => {
 
   it("is an error where the value names nothing", () => {
     const faults: [string, RegExp][] = [
-      [join(folder, "none"), /is ".*none", which is no folder; make it, name another; or unset/],
+      [join(folder, "none"), /is ".*none", which is no folder; make it or name another, or unset/],
       [join(folder, "module", "go.mod"), /which is no folder/],
       ["tools", /is "tools", which is no absolute path/],
       ["mirror.example/tools", /which is no absolute path/],
