@@ -4,15 +4,12 @@ import { dirname } from "node:path";
 
 import { z } from "zod";
 
-import { preparePulumi } from "../provider/engine/engine";
-import { kindUsable } from "../provider/local-cluster/kind/kind-backend";
-import { localImages } from "../provider/local-cluster/local-images";
-import { resumeClusters } from "../provider/local-cluster/local-clusters";
-import { ensureTools } from "../provider/local-cluster/toolchain";
+import { clusterArgs } from "../examples/quick-start/clusters";
 import { KubeClient } from "../runtime/kube";
 import { announcement, errorText } from "./quick-start/announcements";
 import { PartsClock } from "./quick-start/parts";
 import { logFile } from "./quick-start/log-file";
+import { prepare, quickStartSteps } from "./quick-start/preparation";
 import { missingPrerequisites, NEEDS } from "./quick-start/prerequisites";
 import { describeResult } from "./quick-start/result";
 import { quickStartStack, up } from "./quick-start/stack";
@@ -29,18 +26,12 @@ const outputsSchema = z.object({
 const begin = performance.now();
 const say = (line: string) => console.log(`${elapsed().padStart(6)}  ${line}`);
 
-/** The clusters of examples/quick-start, as far as the machine must allow them. */
-const CLUSTERS = [
-  { name: "rome", podCidr: "10.31.0.0/16", serviceCidr: "10.131.0.0/16" },
-  { name: "milan", podCidr: "10.62.0.0/18", serviceCidr: "10.162.64.0/20" },
-];
-
 async function start(signal: AbortSignal): Promise<void> {
   console.log(`${NEEDS}\n`);
-  const faults = await missingPrerequisites(CLUSTERS);
+  const specs = Object.values(clusterArgs);
+  const faults = await missingPrerequisites(specs);
   if (faults.length > 0) throw new Error(`Cannot begin:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
 
-  const progress = (line: string) => say(line);
   const times: [string, number][] = [];
   const part = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const from = performance.now();
@@ -49,13 +40,8 @@ async function start(signal: AbortSignal): Promise<void> {
     return result;
   };
 
-  const engine = await part("tools", async () => {
-    const native = !(await kindUsable());
-    await ensureTools(native ? ["kubernetes", "etcd", "coredns"] : [], { progress, signal });
-    return preparePulumi({ progress, signal });
-  });
-  await part("images", () => localImages(progress));
-  await resumeClusters({ progress, signal });
+  const steps = await quickStartSteps(specs, { progress: say, part }, signal);
+  const engine = await prepare(steps, signal);
 
   say("pulumi up of examples/quick-start");
   const clock = new PartsClock();

@@ -11,7 +11,8 @@ import { removeEmptyBackend } from "./quick-start/stack-traces";
 
 async function stop(): Promise<void> {
   const progress = (line: string) => console.log(line);
-  const engine = stackWasMade() ? await preparePulumi({ progress }) : undefined;
+  // Nothing that a plugin made is removed one by one.
+  const engine = stackWasMade() ? await preparePulumi({ progress, resourcePlugins: [] }) : undefined;
   if (engine !== undefined) await endWork(engine);
   // Everything that the stack holds is inside the clusters and goes with them; no order needs to be kept.
   const removed = await downAllClusters({ progress });

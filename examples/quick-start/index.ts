@@ -5,26 +5,16 @@
 import * as liqo from "pulumi-liqo";
 import { LocalCluster, localImages } from "pulumi-liqo/provider";
 
+import { clusterArgs } from "./clusters";
 import { shop } from "./shop";
 
 export = async () => {
   const images = await localImages();
   const archives = [images.runtime.file, images.busybox.file];
 
-  // Their addresses differ, as do the namespaces of the control planes: nothing here depends on the two being alike.
   const clusters = {
-    rome: new LocalCluster("rome", {
-      name: "rome",
-      podCidr: "10.31.0.0/16",
-      serviceCidr: "10.131.0.0/16",
-      images: archives,
-    }),
-    milan: new LocalCluster("milan", {
-      name: "milan",
-      podCidr: "10.62.0.0/18",
-      serviceCidr: "10.162.64.0/20",
-      images: archives,
-    }),
+    rome: new LocalCluster("rome", { ...clusterArgs.rome, images: archives }),
+    milan: new LocalCluster("milan", { ...clusterArgs.milan, images: archives }),
   };
 
   const providers = {

@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
 import { findExecutable } from "../local-cluster/find-executable";
-import { ensureTools, type EnsureToolsOptions } from "../local-cluster/toolchain";
+import { ensureTools, missingTools, type EnsureToolsOptions } from "../local-cluster/toolchain";
+import type { Tool } from "../local-cluster/toolchain/tool";
 import { bundleEngine, languageHost, sdkFolder } from "./engine-bundle";
 import { linkPackage } from "./package-link";
 import { homeVariables } from "./pulumi-home";
-import { ensureResourcePlugins, pluginNames, type PluginName } from "./resource-plugins";
+import { ensureResourcePlugins, pluginBuilds, pluginNames, type PluginName } from "./resource-plugins";
 
 /** A Pulumi engine that is ready to run programs of this package. */
 export interface PulumiEngine {
@@ -54,6 +55,17 @@ export async function preparePulumi(options: PreparePulumiOptions = {}): Promise
     environment,
   });
   return { pulumi, environment: defined({ ...environment, PATH: pathWith([...tools, ...plugins], given) }) };
+}
+
+/** The tools that `preparePulumi` would have to download or build, in the order in which it does. */
+export async function missingPulumiTools(options: PreparePulumiOptions = {}): Promise<Tool[]> {
+  const given = options.environment ?? process.env;
+  const environment = { ...given, ...homeVariables(given) };
+  const plugins = options.resourcePlugins ?? pluginNames;
+  return [
+    ...(await missingTools(["pulumi"], options)),
+    ...(await pluginBuilds(plugins, { ...options, environment })),
+  ];
 }
 
 function pathWith(folders: readonly string[], environment: NodeJS.ProcessEnv): string {

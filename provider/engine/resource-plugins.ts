@@ -1,13 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { z } from "zod";
-
-import { packageRoot } from "../../runtime/api/package-root";
 import { findExecutable } from "../local-cluster/find-executable";
 import { runCommand } from "../local-cluster/run-command";
-import { ensureTools, type EnsureToolsOptions, type ToolName } from "../local-cluster/toolchain";
+import {
+  ensureTools,
+  missingTools,
+  suppliedTool,
+  type EnsureToolsOptions,
+  type ToolName,
+} from "../local-cluster/toolchain";
+import type { Tool } from "../local-cluster/toolchain/tool";
+import { sdkVersion } from "../local-cluster/toolchain/tool-catalogue";
 
 /** The resource plugins that our components need. Each has the version of the npm package with its name. */
 export const pluginNames = ["kubernetes", "random"] as const;
@@ -19,45 +23,54 @@ const tools: Readonly<Record<PluginName, ToolName>> = {
   random: "pulumi-random",
 };
 
-const manifestSchema = z.object({ version: z.string() });
+type Options = EnsureToolsOptions & { environment: NodeJS.ProcessEnv };
 
 /**
- * Sees to it that the engine finds the resource plugins: on the PATH, in its plugin folder, by the engine's own download, or else built
- * from their Go modules.
+ * Sees to it that the engine finds the resource plugins: on the PATH, in its plugin folder, in the folder or mirror that
+ * `PULUMI_LIQO_TOOLS` names, by the engine's own download, or else built from their Go modules.
  *
- * @returns folders to put on the PATH, for the ones that were built
+ * @returns folders to put on the PATH, for those that the engine does not find by itself
  */
 export async function ensureResourcePlugins(
   names: readonly PluginName[],
   pulumi: string,
-  options: EnsureToolsOptions & { environment: NodeJS.ProcessEnv },
+  options: Options,
 ): Promise<string[]> {
   const { environment } = options;
-  const missing = names.filter((name) => !isPresent(name, environment));
-  if (missing.length === 0) return [];
+  const folders: string[] = [];
+  const missing: PluginName[] = [];
+  for (const name of names) {
+    if (findPlugin(name, environment) !== undefined) continue;
+    const supplied = await suppliedTool(tools[name], options);
+    if (supplied === undefined) missing.push(name);
+    else folders.push(...supplied.folders());
+  }
+  if (missing.length === 0) return folders;
   const build: ToolName[] = [];
   const downloads = await isPluginServerReachable(environment);
   for (const name of missing) {
     if (!downloads || !(await download(name, pulumi, options))) build.push(tools[name]);
   }
-  return (await ensureTools(build, options)).folders();
+  return [...folders, ...(await ensureTools(build, options)).folders()];
 }
 
-function isPresent(name: PluginName, environment: NodeJS.ProcessEnv): boolean {
-  const installed = join(
-    environment["PULUMI_HOME"] ?? "",
-    "plugins",
-    `resource-${name}-v${versionOf(name)}`,
-    `pulumi-resource-${name}`,
+/** The tools that would be built for these plugins if the engine cannot download them. */
+export async function pluginBuilds(names: readonly PluginName[], options: Options): Promise<Tool[]> {
+  const absent = names.filter((name) => findPlugin(name, options.environment) === undefined);
+  return missingTools(
+    absent.map((name) => tools[name]),
+    options,
   );
-  return existsSync(installed) || findExecutable(`pulumi-resource-${name}`, environment) !== undefined;
 }
 
-function versionOf(name: PluginName): string {
-  const resolve = createRequire(join(packageRoot(), "package.json"));
-  return manifestSchema.parse(
-    JSON.parse(readFileSync(resolve.resolve(`@pulumi/${name}/package.json`), "utf8")),
-  ).version;
+/** The plugin that the engine takes in an environment: on its PATH, else the one in its plugin folder. */
+export function findPlugin(name: PluginName, environment: NodeJS.ProcessEnv): string | undefined {
+  const binary = `pulumi-resource-${name}`;
+  const ambient = findExecutable(binary, environment);
+  if (ambient !== undefined) return ambient;
+  const folder = `resource-${name}-v${sdkVersion(name)}`;
+  const installed = join(environment["PULUMI_HOME"] ?? "", "plugins", folder, binary);
+  return existsSync(installed) ? installed : undefined;
 }
 
 async function isPluginServerReachable(environment: NodeJS.ProcessEnv): Promise<boolean> {
@@ -71,12 +84,8 @@ async function isPluginServerReachable(environment: NodeJS.ProcessEnv): Promise<
   }
 }
 
-async function download(
-  name: PluginName,
-  pulumi: string,
-  options: EnsureToolsOptions & { environment: NodeJS.ProcessEnv },
-): Promise<boolean> {
-  const version = versionOf(name);
+async function download(name: PluginName, pulumi: string, options: Options): Promise<boolean> {
+  const version = sdkVersion(name);
   options.progress?.(`Pulumi plugin ${name} ${version}: downloading`);
   try {
     await runCommand(pulumi, ["plugin", "install", "resource", name, version], {

@@ -4,7 +4,8 @@ import { buildBusyboxImage, buildRuntimeImage, type ImageArchive } from "../../r
 import { cacheFolder } from "./folders";
 import { kindUsable } from "./kind/kind-backend";
 import { ensureSystemPackages } from "./system-packages";
-import { ensureTools } from "./toolchain";
+import { ensureTools, type EnsureToolsOptions } from "./toolchain";
+import { ToolSourceFault } from "./toolchain/tool-source";
 
 /** The images that local clusters cannot pull from anywhere, as archives to load into their nodes. */
 export interface LocalImages {
@@ -20,10 +21,13 @@ export interface LocalImages {
  *
  * @throws naming the package whose program is missing
  */
-export async function localImages(progress?: (line: string) => void): Promise<LocalImages> {
+export async function localImages(
+  progress?: (line: string) => void,
+  options: Pick<EnsureToolsOptions, "signal" | "plan"> = {},
+): Promise<LocalImages> {
   if (!(await kindUsable())) await ensureSystemPackages(progress);
   const folder = join(cacheFolder(), "images");
-  const wireGuardGo = await newWireGuardGo(progress);
+  const wireGuardGo = await newWireGuardGo({ ...options, ...(progress && { progress }) });
   const [runtime, busybox] = await Promise.all([
     buildRuntimeImage({ folder, ...(wireGuardGo !== undefined && { wireGuardGo }) }),
     buildBusyboxImage(folder),
@@ -32,12 +36,13 @@ export async function localImages(progress?: (line: string) => void): Promise<Lo
 }
 
 /** Distributions have one of 2022, which takes each packet by itself: the same machine carries an eighth with it. It works all the same. */
-async function newWireGuardGo(progress?: (line: string) => void): Promise<string | undefined> {
+async function newWireGuardGo(options: EnsureToolsOptions): Promise<string | undefined> {
   try {
-    const tools = await ensureTools(["wireguard-go"], progress === undefined ? {} : { progress });
-    return tools.of("wireguard-go");
+    return (await ensureTools(["wireguard-go"], options)).of("wireguard-go");
   } catch (error) {
-    progress?.(
+    options.signal?.throwIfAborted();
+    if (error instanceof ToolSourceFault) throw error;
+    options.progress?.(
       `the image gets the wireguard-go that is installed, which is slow: ${error instanceof Error ? error.message : String(error)}`,
     );
     return undefined;

@@ -1,16 +1,24 @@
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
 
-import { packageRoot } from "../../runtime/api/package-root";
-import { findExecutable, isExecutable } from "./find-executable";
-import { cacheFolder } from "./folders";
-import { withLock } from "./process-lock";
+import { findExecutable } from "./find-executable";
 import { runCommand } from "./run-command";
+import {
+  buildLock,
+  findEntry,
+  makeEntry,
+  moduleFolder,
+  toolFolder,
+  type Draft,
+  type Found,
+} from "./toolchain/cache-entry";
 import { buildTool } from "./toolchain/go-build";
-import { fetchDownload, Unreachable } from "./toolchain/official-download";
+import { fetchDownload } from "./toolchain/official-download";
 import type { Platform, Tool } from "./toolchain/tool";
 import { toolCatalogue, type ToolName } from "./toolchain/tool-catalogue";
+import { ToolPlan } from "./toolchain/tool-plan";
+import { supplyTool, toolSource, type SupplyAnswer } from "./toolchain/tool-source";
+import { Unreachable } from "./toolchain/transfer";
 
 export type { ToolName } from "./toolchain/tool-catalogue";
 
@@ -19,6 +27,8 @@ export interface EnsureToolsOptions {
   progress?: (line: string) => void;
   environment?: NodeJS.ProcessEnv;
   signal?: AbortSignal;
+  /** Where several calls make tools one after the other: what all of them will make. By default what this call makes. */
+  plan?: ToolPlan;
 }
 
 /** Full paths of the binaries by their names (`kube-apiserver`, `etcd`, `pulumi`, …). */
@@ -41,43 +51,106 @@ export class ToolPaths {
 }
 
 /**
- * Finds tools on the PATH (in a version that fits), else in the cache folder, else fetches the publisher's build where it can be
- * reached, else builds them from the pinned Go modules of this package. Each happens once a version; one process on this machine
- * fetches or builds at a time and the others wait for it.
+ * Finds tools on the PATH (in a version that fits), else in the folder or mirror that `PULUMI_LIQO_TOOLS` names, else in the cache folder;
+ * else fetches the publisher's build where it can be reached, else builds them from the pinned Go modules of this package. Each happens
+ * once a version; one process on this machine downloads or builds at a time and the others wait for it.
  *
- * @throws if a tool can be had in none of these ways
+ * @throws if a tool can be had in none of these ways; ToolSourceFault if `PULUMI_LIQO_TOOLS` or what it names is wrong
  */
 export async function ensureTools(
   names: readonly ToolName[],
   options: EnsureToolsOptions = {},
 ): Promise<ToolPaths> {
+  return obtainTools(catalogued(names), options);
+}
+
+/** The tools among those named that are nowhere yet, in their order. Takes what the folder or mirror of tools has. */
+export async function missingTools(
+  names: readonly ToolName[],
+  options: EnsureToolsOptions = {},
+): Promise<Tool[]> {
+  const searched = await search(catalogued(names), options);
+  return searched.flatMap(({ tool, found }) => (found === undefined ? [tool] : []));
+}
+
+/** A tool as the folder or mirror that `PULUMI_LIQO_TOOLS` names has it; undefined if none is named, or it has it not. */
+export async function suppliedTool(
+  name: ToolName,
+  options: EnsureToolsOptions = {},
+): Promise<ToolPaths | undefined> {
+  const answer = await supplied(toolCatalogue[name], toolSource(options.environment), options);
+  return answer?.kind === "supplied" ? new ToolPaths(new Map(answer.found)) : undefined;
+}
+
+/** The same as `ensureTools`, for tools that need not be in the catalogue. */
+export async function obtainTools(
+  tools: readonly Tool[],
+  options: EnsureToolsOptions = {},
+): Promise<ToolPaths> {
+  const searched = await search(tools, options);
+  const missing = searched.filter(({ found }) => found === undefined);
+  const plan = options.plan ?? new ToolPlan(missing.map(({ tool }) => tool));
   const paths = new Map<string, string>();
-  const missing: Tool[] = [];
-  for (const name of new Set(names)) {
-    const tool: Tool = toolCatalogue[name];
-    const found = (await onPath(tool, options.environment)) ?? inCache(tool);
-    if (found === undefined) missing.push(tool);
-    else for (const [binary, path] of found) paths.set(binary, path);
-  }
-  for (const [index, tool] of missing.entries()) {
-    const label = `${tool.name} ${tool.version} (${index + 1} of ${missing.length})`;
-    for (const [binary, path] of await obtain(tool, label, options)) paths.set(binary, path);
+  for (const { tool, found, remark } of searched) {
+    if (found === undefined && remark !== undefined) options.progress?.(`${plan.label(tool)}: ${remark}`);
+    for (const [binary, path] of found ?? (await obtain(tool, plan, options))) paths.set(binary, path);
+    plan.done(tool);
   }
   return new ToolPaths(paths);
 }
 
-/** Folder of one version of a tool in the cache; another go.mod, go.sum or source gives another folder. */
-export function toolFolder(tool: Tool): string {
-  const hash = createHash("sha256").update(
-    JSON.stringify([tool.version, tool.build.variables ?? {}, process.arch]),
-  );
-  const module = moduleFolder(tool);
-  for (const file of readdirSync(module).sort())
-    hash.update(`\0${file}\0`).update(readFileSync(join(module, file)));
-  return join(cacheFolder(), "tools", `${tool.name}-${tool.version}-${hash.digest("hex").slice(0, 12)}`);
+interface Searched {
+  tool: Tool;
+  found?: Found | undefined;
+  /** Why the folder or mirror of tools was of no use. */
+  remark?: string;
 }
 
-type Found = [binary: string, path: string][];
+function catalogued(names: readonly ToolName[]): Tool[] {
+  return [...new Set(names)].map((name) => toolCatalogue[name]);
+}
+
+async function search(tools: readonly Tool[], options: EnsureToolsOptions): Promise<Searched[]> {
+  const source = toolSource(options.environment);
+  const searched: Searched[] = [];
+  for (const tool of tools) {
+    const present = await onPath(tool, options.environment);
+    if (present !== undefined) {
+      searched.push({ tool, found: present });
+      continue;
+    }
+    const answer = await supplied(tool, source, options);
+    if (answer?.kind === "supplied") searched.push({ tool, found: answer.found });
+    else
+      searched.push({
+        tool,
+        found: findEntry(toolFolder(tool), tool),
+        ...(answer?.silent === false && { remark: answer.reason }),
+      });
+  }
+  return searched;
+}
+
+/** Mirrors of which was said that they do not answer: once is enough. */
+const announced = new Set<string>();
+
+async function supplied(
+  tool: Tool,
+  source: URL | undefined,
+  options: EnsureToolsOptions,
+): Promise<SupplyAnswer | undefined> {
+  if (source === undefined) return undefined;
+  const { progress, signal } = options;
+  const answer = await supplyTool(tool, source, presentPlatform(), {
+    ...(progress && { progress }),
+    ...(signal && { signal }),
+  });
+  if (answer.kind === "none" && answer.silent && progress !== undefined && !announced.has(source.href)) {
+    announced.add(source.href);
+    progress(`${answer.reason}; tools come from the cache, a download or a build instead`);
+  }
+  return answer;
+}
 
 async function onPath(tool: Tool, environment: NodeJS.ProcessEnv | undefined): Promise<Found | undefined> {
   const { probe } = tool;
@@ -94,51 +167,29 @@ async function onPath(tool: Tool, environment: NodeJS.ProcessEnv | undefined): P
   return probe.accepts(output) ? found : undefined;
 }
 
-function inCache(tool: Tool): Found | undefined {
-  const bin = join(toolFolder(tool), "bin");
-  const found = tool.binaries.map((binary): [string, string] => [binary, join(bin, binary)]);
-  return found.every(([, path]) => isExecutable(path)) ? found : undefined;
-}
-
-async function obtain(tool: Tool, label: string, options: EnsureToolsOptions): Promise<Found> {
-  const progress = options.progress ?? (() => undefined);
-  return withLock(
-    join(cacheFolder(), "tools", "lock"),
-    {
-      purpose: label,
-      onWait: (holder) =>
-        progress(`${label}: waiting for process ${holder.pid}, which gets ${holder.purpose}`),
-      ...(options.signal && { signal: options.signal }),
-    },
-    async () => {
-      const present = inCache(tool);
-      if (present !== undefined) return present; // the process waited for made it
-      const folder = toolFolder(tool);
-      const draft = `${folder}.draft`;
-      rmSync(draft, { recursive: true, force: true });
-      mkdirSync(join(draft, "scratch"), { recursive: true });
-      try {
-        if (!(await download(tool, draft, label, options))) await build(tool, draft, label, options);
-        rmSync(join(draft, "scratch"), { recursive: true, force: true });
-        rmSync(folder, { recursive: true, force: true });
-        renameSync(draft, folder);
-      } finally {
-        rmSync(draft, { recursive: true, force: true });
-      }
-      const found = inCache(tool);
-      if (found === undefined)
-        throw new Error(`${tool.name} ${tool.version} was made but lacks one of ${tool.binaries.join(", ")}`);
-      return found;
+async function obtain(tool: Tool, plan: ToolPlan, options: EnsureToolsOptions): Promise<Found> {
+  const { progress, signal } = options;
+  const lock = { purpose: plan.label(tool), lock: buildLock() };
+  return makeEntry(
+    toolFolder(tool),
+    tool,
+    { ...lock, ...(progress && { progress }), ...(signal && { signal }) },
+    async (draft) => {
+      if (await download(tool, draft, plan, options)) return;
+      plan.buildBegins(tool);
+      await build(tool, draft, plan, options);
+      plan.buildEnds(tool);
     },
   );
 }
 
 async function download(
   tool: Tool,
-  draft: string,
-  label: string,
+  draft: Draft,
+  plan: ToolPlan,
   options: EnsureToolsOptions,
 ): Promise<boolean> {
+  const label = plan.label(tool);
   const files = tool.download?.(presentPlatform());
   if (files === undefined) return false;
   let share = 0;
@@ -150,8 +201,7 @@ async function download(
       async () => {
         for (const [index, file] of files.entries()) {
           await fetchDownload(file, {
-            binFolder: join(draft, "bin"),
-            scratchFolder: join(draft, "scratch"),
+            ...draft,
             onProgress: (part) => (share = (index + part) / files.length),
             ...(options.signal && { signal: options.signal }),
           });
@@ -162,29 +212,27 @@ async function download(
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
     options.progress?.(`${label}: ${error.message}`);
-    rmSync(join(draft, "bin"), { recursive: true, force: true });
+    rmSync(draft.binFolder, { recursive: true, force: true });
     return false;
   }
 }
 
-async function build(tool: Tool, draft: string, label: string, options: EnsureToolsOptions): Promise<void> {
-  const expected = `about ${tool.build.minutes} min from nothing on two cores`;
+async function build(tool: Tool, draft: Draft, plan: ToolPlan, options: EnsureToolsOptions): Promise<void> {
   await timed(
-    `${label}: building from its Go module`,
+    `${plan.label(tool)}: building from its Go module`,
     options,
-    () => expected,
+    () => plan.estimate(),
     () =>
       buildTool(tool, {
+        ...draft,
         moduleFolder: moduleFolder(tool),
-        binFolder: join(draft, "bin"),
-        scratchFolder: join(draft, "scratch"),
         ...(options.environment && { environment: options.environment }),
         ...(options.signal && { signal: options.signal }),
       }),
   );
 }
 
-/** Says that a step begins, every 20 s that it goes on, and that it ended. */
+/** Says that a step begins, every 20 s how far it is, and that it ended. */
 async function timed(
   what: string,
   options: EnsureToolsOptions,
@@ -193,7 +241,7 @@ async function timed(
 ): Promise<void> {
   const start = performance.now();
   const elapsed = () => `${Math.round((performance.now() - start) / 1000)} s`;
-  options.progress?.(what);
+  options.progress?.(`${what}: ${detail()}`);
   const timer = setInterval(() => options.progress?.(`${what}: ${elapsed()} so far, ${detail()}`), 20_000);
   try {
     await work();
@@ -201,13 +249,6 @@ async function timed(
   } finally {
     clearInterval(timer);
   }
-}
-
-function moduleFolder(tool: Tool): string {
-  const folder = join(packageRoot(), "provider", "local-cluster", "toolchain", tool.build.module);
-  if (!existsSync(join(folder, "go.mod")))
-    throw new Error(`${folder} holds no go.mod; install the package pulumi-liqo again`);
-  return folder;
 }
 
 function presentPlatform(): Platform {

@@ -8,8 +8,9 @@ import { machineFacts, machineFaults } from "../../provider/local-cluster/native
 
 /** What the quick start needs, for the user to know before it begins. */
 export const NEEDS = `Needs: Linux; root, or Docker for kind clusters; 4 GB of free memory; 10 GB of free disk, half of it for tools that are
-built the first time where they cannot be downloaded (about 30 minutes on two cores, and Go). Opens no port to other machines. Changes
-nothing that it did not make; system packages that are missing are installed on Debian and Ubuntu, and named elsewhere.`;
+built the first time where they cannot be downloaded (about 30 minutes on two cores, and Go), unless PULUMI_LIQO_TOOLS names a folder that has
+them. Opens no port to other machines. Changes nothing that it did not make; system packages that are missing are installed on Debian and
+Ubuntu, and named elsewhere.`;
 
 const MEMORY_MB = 4_000;
 const DISK_MB = 10_000;

@@ -1,34 +1,28 @@
-import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
 import { chmod, mkdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-
-import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 
 import { runCommand } from "../run-command";
-import type { Download } from "./tool";
+import type { Archive, Download } from "./tool";
+import { shownUrl, Transfer, type TransferOptions, Unreachable } from "./transfer";
 
 /** Hosts that did not answer in this process: not tried again for every tool. */
 const unreachableHosts = new Set<string>();
 
-export interface DownloadOptions {
+export interface InstallOptions {
   binFolder: string;
   scratchFolder: string;
-  /** Milliseconds to wait for a connection; 3,000 by default. */
-  connectTimeoutMs?: number;
-  signal?: AbortSignal;
   /** Receives the share fetched, 0 to 1, where the size is known. */
   onProgress?: (share: number) => void;
 }
 
-/** The publisher cannot be reached or has no such file: another way may still work. */
-export class Unreachable extends Error {
-  constructor(url: string, reason: string, options?: ErrorOptions) {
-    super(`no download from ${new URL(url).host}: ${reason}`, options);
-    this.name = "Unreachable";
-  }
+export type DownloadOptions = InstallOptions & TransferOptions;
+
+/** A file that may be used if it has the sum. */
+export interface CheckedFile extends Archive {
+  readonly url: string;
+  readonly sum: string;
+  /** Who names the sum, for the error: `its publisher`. */
+  readonly authority: string;
 }
 
 /**
@@ -37,95 +31,66 @@ export class Unreachable extends Error {
  * @throws Unreachable if the host does not answer; an Error naming both sums if the file is not the one published
  */
 export async function fetchDownload(download: Download, options: DownloadOptions): Promise<void> {
-  const host = new URL(download.url).host;
-  if (unreachableHosts.has(host)) throw new Unreachable(download.url, "it failed before");
-  const agent = new EnvHttpProxyAgent({ connect: { timeout: options.connectTimeoutMs ?? 3_000 } });
+  const { url, checksumUrl } = download;
+  const host = new URL(url).host;
+  if (unreachableHosts.has(host)) throw new Unreachable(url, "it failed before");
+  const transfer = new Transfer(options);
   try {
-    const expected = sumOf(
-      basename(new URL(download.url).pathname),
-      await fetchText(download.checksumUrl, agent, options.signal),
-    );
-    const file = join(options.scratchFolder, basename(new URL(download.url).pathname));
-    const actual = await fetchFile(download.url, file, agent, options);
-    if (actual !== expected) {
-      throw new Error(
-        `${download.url} has the SHA-256 sum ${actual}; its publisher names ${expected}; it was not used`,
-      );
-    }
-    await install(download, file, options);
+    const sum = sumOf(basename(new URL(url).pathname), await transfer.text(checksumUrl));
+    await installChecked({ ...download, sum, authority: "its publisher" }, transfer, options);
   } catch (error) {
     if (error instanceof Unreachable) unreachableHosts.add(host);
     throw error;
   } finally {
-    await agent.close();
+    await transfer.close();
   }
+}
+
+/**
+ * Fetches one file, compares it with a SHA-256 sum and puts its binaries in a folder.
+ *
+ * @throws Unreachable if the host does not answer; an Error naming both sums if the file has another
+ */
+export async function installChecked(
+  file: CheckedFile,
+  transfer: Transfer,
+  options: InstallOptions,
+): Promise<void> {
+  const copy = join(options.scratchFolder, basename(new URL(file.url).pathname));
+  const actual = await transfer.file(file.url, copy, options.onProgress);
+  if (actual !== file.sum) {
+    throw new Error(
+      `${shownUrl(file.url)} has the SHA-256 sum ${actual}; ${file.authority} names ${file.sum}; it was not used`,
+    );
+  }
+  await unpack(file, copy, options);
 }
 
 /** The sum of a file in a publisher's list, or the only sum there. */
 export function sumOf(file: string, list: string): string {
-  const lines = list.split("\n").map((line) => line.trim().split(/\s+\*?/));
-  const [sum] = lines.find(([, name]) => name === file) ?? (lines[0]?.length === 1 ? lines[0] : []) ?? [];
-  if (sum === undefined || !/^[0-9a-f]{64}$/.test(sum))
-    throw new Error(`no SHA-256 sum of ${file} among the publisher's checksums`);
+  const sum = findSum(file, list);
+  if (sum === undefined) throw new Error(`no SHA-256 sum of ${file} among the publisher's checksums`);
   return sum;
 }
 
-async function install(download: Download, file: string, options: DownloadOptions): Promise<void> {
+/** The same; undefined if the list names no sum of the file. */
+export function findSum(file: string, list: string): string | undefined {
+  const lines = list.split("\n").map((line) => line.trim().split(/\s+\*?/));
+  const line =
+    lines.find(([, name]) => name === file || name === `./${file}`) ??
+    (lines[0]?.length === 1 ? lines[0] : undefined);
+  const sum = line?.[0];
+  return sum !== undefined && /^[0-9a-f]{64}$/.test(sum) ? sum : undefined;
+}
+
+async function unpack({ members, binary }: Archive, file: string, options: InstallOptions): Promise<void> {
   await mkdir(options.binFolder, { recursive: true });
-  if (download.members !== undefined) {
-    await runCommand("tar", ["-xzf", file, "-C", options.scratchFolder, ...download.members]);
+  if (members !== undefined) {
+    await runCommand("tar", ["-xzf", file, "-C", options.scratchFolder, ...members]);
   }
-  for (const path of download.members?.map((member) => join(options.scratchFolder, member)) ?? [file]) {
-    const target = join(options.binFolder, download.binary ?? basename(path));
+  for (const path of members?.map((member) => join(options.scratchFolder, member)) ?? [file]) {
+    const target = join(options.binFolder, binary ?? basename(path));
     await rename(path, target);
     await chmod(target, 0o755);
   }
-}
-
-async function fetchText(url: string, agent: Dispatcher, signal: AbortSignal | undefined): Promise<string> {
-  const response = await open(url, agent, signal);
-  return response.body.text();
-}
-
-async function fetchFile(
-  url: string,
-  path: string,
-  agent: Dispatcher,
-  options: DownloadOptions,
-): Promise<string> {
-  const { body, headers } = await open(url, agent, options.signal);
-  const total = Number(headers["content-length"]);
-  const hash = createHash("sha256");
-  let seen = 0;
-  async function* measured(chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      seen += chunk.length;
-      if (total > 0) options.onProgress?.(seen / total);
-      yield chunk;
-    }
-  }
-  await pipeline(Readable.from(body), measured, createWriteStream(path));
-  return hash.digest("hex");
-}
-
-/** GET that follows up to five redirects, as release pages answer with. */
-async function open(url: string, agent: Dispatcher, signal: AbortSignal | undefined) {
-  let target = url;
-  for (let redirects = 0; redirects < 5; redirects++) {
-    const response = await request(target, { dispatcher: agent, ...(signal && { signal }) }).catch(
-      (cause: unknown) => {
-        signal?.throwIfAborted();
-        throw new Unreachable(target, "it cannot be reached from here", { cause });
-      },
-    );
-    if (response.statusCode === 200) return response;
-    await response.body.dump();
-    const location = response.headers.location;
-    if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== "string") {
-      throw new Unreachable(target, `it answered ${response.statusCode}`);
-    }
-    target = new URL(location, target).href;
-  }
-  throw new Unreachable(url, "it redirects too often");
 }

@@ -1,5 +1,12 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { packageRoot } from "../../../runtime/api/package-root";
 import { copyWithKubernetesSchema } from "./kubernetes-plugin-files";
-import type { Platform, Tool } from "./tool";
+import type { Platform, Supply, Tool } from "./tool";
 
 export const kubernetesVersion = "1.34.4";
 
@@ -14,7 +21,11 @@ const kubernetes: Tool = {
     "kube-proxy",
     "kubectl",
   ],
-  probe: { args: ["--version"], accepts: (output) => /^Kubernetes v1\.34\.\d+$/m.test(output) },
+  probe: {
+    args: ["--version"],
+    otherArgs: { kubectl: ["version", "--client"] },
+    accepts: (output) => /^(Kubernetes|Client Version:) v1\.34\.\d+$/m.test(output),
+  },
   download: (platform) =>
     platform.os === "linux"
       ? kubernetes.binaries.map((binary) => {
@@ -86,6 +97,7 @@ const pulumiKubernetes: Tool = {
   name: "pulumi-kubernetes",
   version: "4.25.0",
   binaries: ["pulumi-resource-kubernetes"],
+  supply: (platform) => pluginArchive("kubernetes", platform),
   build: {
     module: "pulumi-kubernetes",
     minutes: 11,
@@ -99,10 +111,11 @@ const pulumiRandom: Tool = {
   name: "pulumi-random",
   version: "4.21.2",
   binaries: ["pulumi-resource-random"],
+  supply: (platform) => pluginArchive("random", platform),
   build: { module: "pulumi-random", minutes: 3, variables: { "main.Version": "4.21.2" } },
 };
 
-/** Carries the tunnels of gateways whose kernel has no WireGuard. Its publisher has no builds. */
+/** Carries the tunnels of gateways whose kernel has no WireGuard. Its publisher has no builds: the archive's name is ours. */
 const wireGuardGo: Tool = {
   name: "wireguard-go",
   version: "0.0.20250522",
@@ -112,6 +125,10 @@ const wireGuardGo: Tool = {
     args: ["--version"],
     accepts: (output) => /^wireguard-go v0\.0\.20(2[3-9]|[3-9]\d)\d{4}/m.test(output),
   },
+  supply: (platform) => ({
+    version: "0.0.20250522",
+    archives: [{ file: `wireguard-go-v0.0.20250522-${dashed(platform)}.tar.gz`, members: ["wireguard-go"] }],
+  }),
   build: { module: "wireguard-go", package: "golang.zx2c4.com/wireguard", minutes: 1 },
 };
 
@@ -131,6 +148,23 @@ export type ToolName = keyof typeof toolCatalogue;
 function gitHubArchive(repository: string, tag: string, name: string, sums: string, binary: string) {
   const base = `https://github.com/${repository}/releases/download/${tag}`;
   return { url: `${base}/${name}.tar.gz`, checksumUrl: `${base}/${sums}`, members: [`${name}/${binary}`] };
+}
+
+/** A resource plugin as published: in the version of the SDK, which those that can be built do not always have. */
+function pluginArchive(plugin: string, platform: Platform): Supply {
+  const version = sdkVersion(plugin);
+  const file = `pulumi-resource-${plugin}-v${version}-${dashed(platform)}.tar.gz`;
+  const sums = [`pulumi-${plugin}_${version}_checksums.txt`];
+  return { version, archives: [{ file, sums, members: [`pulumi-resource-${plugin}`] }] };
+}
+
+const manifestSchema = z.object({ version: z.string() });
+
+/** Version of `@pulumi/<plugin>`, which is the version of the resource plugin that it asks for. */
+export function sdkVersion(plugin: string): string {
+  const resolve = createRequire(join(packageRoot(), "package.json"));
+  const manifest = readFileSync(resolve.resolve(`@pulumi/${plugin}/package.json`), "utf8");
+  return manifestSchema.parse(JSON.parse(manifest)).version;
 }
 
 function dashed(platform: Platform): string {

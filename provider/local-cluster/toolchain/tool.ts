@@ -5,10 +5,19 @@ export interface Tool {
   /** File names, as they are called. */
   readonly binaries: readonly string[];
   /** How a copy on the PATH tells its version; without it the PATH is not looked at. */
-  readonly probe?: { readonly args: readonly string[]; readonly accepts: (output: string) => boolean };
+  readonly probe?: Probe;
   /** The publisher's own builds for a platform; undefined where there are none. */
   readonly download?: (platform: Platform) => readonly Download[] | undefined;
+  /** The archives that a folder or mirror of tools holds, where they are not the ones of `download`. */
+  readonly supply?: (platform: Platform) => Supply;
   readonly build: GoBuild;
+}
+
+export interface Probe {
+  readonly args: readonly string[];
+  /** Binaries that tell their version when called otherwise. */
+  readonly otherArgs?: Readonly<Record<string, readonly string[]>>;
+  readonly accepts: (output: string) => boolean;
 }
 
 /** In Go's words, which publishers use in file names: `linux`, `amd64`. */
@@ -17,14 +26,31 @@ export interface Platform {
   readonly architecture: string;
 }
 
-export interface Download {
+/** How a file that was fetched becomes binaries. */
+export interface Archive {
+  /** For an archive (.tar.gz): the paths inside of the binaries wanted. Without it the file is the binary itself. */
+  readonly members?: readonly string[];
+  /** Name of the binary if the file is one. */
+  readonly binary?: string;
+}
+
+export interface Download extends Archive {
   readonly url: string;
   /** The publisher's list of SHA-256 sums (`<sum>  <file>` lines, or the sum alone). */
   readonly checksumUrl: string;
-  /** For an archive (.tar.gz): the paths inside of the binaries wanted. Without it the file is the binary itself. */
-  readonly members?: readonly string[];
-  /** Name of the binary if the download is one. */
-  readonly binary?: string;
+}
+
+/** A tool in the form in which a folder or mirror of tools holds it. */
+export interface Supply {
+  readonly version: string;
+  readonly archives: readonly SuppliedArchive[];
+}
+
+export interface SuppliedArchive extends Archive {
+  /** File name, the publisher's. */
+  readonly file: string;
+  /** Names of lists with its sum, beside `<file>.sha256` and `SHA256SUMS`. */
+  readonly sums?: readonly string[];
 }
 
 export interface GoBuild {

@@ -7,11 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { freePorts } from "../../../provider/local-cluster/free-port";
-import {
-  fetchDownload,
-  sumOf,
-  Unreachable,
-} from "../../../provider/local-cluster/toolchain/official-download";
+import { fetchDownload, sumOf } from "../../../provider/local-cluster/toolchain/official-download";
+import { Unreachable } from "../../../provider/local-cluster/toolchain/transfer";
 
 describe("downloads of tools", () => {
   let folder: string;

@@ -4,7 +4,8 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { ensureTools, toolFolder } from "../../../provider/local-cluster/toolchain";
+import { ensureTools } from "../../../provider/local-cluster/toolchain";
+import { toolFolder } from "../../../provider/local-cluster/toolchain/cache-entry";
 import { buildTool } from "../../../provider/local-cluster/toolchain/go-build";
 import type { Tool } from "../../../provider/local-cluster/toolchain/tool";
 import { toolCatalogue } from "../../../provider/local-cluster/toolchain/tool-catalogue";
