@@ -7,10 +7,12 @@ import { existsSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 
+import { missingPulumiTools, preparePulumi } from "../provider/engine/engine";
 import { linkPackage } from "../provider/engine/package-link";
+import { pluginVersion } from "../provider/engine/plugin-version";
 import { ensureSystemPackages } from "../provider/local-cluster/system-packages";
-import { ensureTools } from "../provider/local-cluster/toolchain";
-import { toolCatalogue, type ToolName } from "../provider/local-cluster/toolchain/tool-catalogue";
+import { ensureTools, missingTools, type ToolName } from "../provider/local-cluster/toolchain";
+import { ToolPlan } from "../provider/local-cluster/toolchain/tool-plan";
 import { packageRoot } from "../runtime/api/package-root";
 import { type Job, JobPool } from "../tests/runner/budget";
 import { type CommandLine, readCommandLine } from "../tests/runner/command-line";
@@ -53,8 +55,9 @@ async function runSuite(options: CommandLine): Promise<void> {
   ]);
   try {
     if (groups.length > 0) {
-      await prepareMachine();
-      const known = knownFailures(root, "4.25.0");
+      const kubernetesPlugin = await prepareMachine();
+      console.log(`tests of the Pulumi engine use the Kubernetes plugin ${kubernetesPlugin}`);
+      const known = knownFailures(root, kubernetesPlugin);
       pool.add(groups.map((group) => endToEndJob(group, known, options)));
     }
   } finally {
@@ -144,13 +147,25 @@ async function mocha(
   outcomes.push(outcomeOfTests(name, report, ended, known));
 }
 
-/** What tests of clusters need of the machine: several files at once would each wait for it, or begin without it. */
-async function prepareMachine(): Promise<void> {
+/**
+ * What tests of clusters need of the machine: several files at once would each wait for it, or begin without it.
+ *
+ * @returns version of the Kubernetes plugin that tests of the real engine will use
+ */
+async function prepareMachine(): Promise<string> {
   const progress = (line: string) => console.log(line);
-  const names = Object.keys(toolCatalogue).filter((name): name is ToolName =>
-    Object.hasOwn(toolCatalogue, name),
-  );
-  await Promise.all([ensureTools(names, { progress }), ensureSystemPackages(progress)]);
+  const ofClusters: ToolName[] = ["kubernetes", "etcd", "coredns", "wireguard-go"];
+  const plan = new ToolPlan([
+    ...(await missingTools(ofClusters, { progress })),
+    ...(await missingPulumiTools({ progress })),
+  ]);
+  const summary = plan.summary();
+  if (summary !== undefined) progress(summary);
+  const [engine] = await Promise.all([
+    ensureTools(ofClusters, { progress, plan }).then(() => preparePulumi({ progress, plan })),
+    ensureSystemPackages(progress),
+  ]);
+  return await pluginVersion("kubernetes", engine);
 }
 
 async function main(args: readonly string[]): Promise<void> {
