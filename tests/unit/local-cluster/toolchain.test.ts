@@ -33,7 +33,7 @@ describe("the toolchain", () => {
     place(cached, "");
     const path = join(folder, "path");
     place(join(path, "etcd"), "etcd Version: 3.4.0");
-    const environment = { ...process.env, PATH: `${path}:/usr/bin:/bin` };
+    const environment = { ...process.env, PATH: `${path}:/usr/bin:/bin`, PULUMI_LIQO_TOOLS: "" };
     assert.equal((await ensureTools(["etcd"], { environment })).of("etcd"), cached);
     place(join(path, "etcd"), "etcd Version: 3.6.99");
     const tools = await ensureTools(["etcd"], { environment });
@@ -54,7 +54,7 @@ describe("the toolchain", () => {
     for (const binary of toolCatalogue.kubernetes.binaries)
       place(join(toolFolder(toolCatalogue.kubernetes), "bin", binary), "");
     const tools = await ensureTools(["kubernetes"], {
-      environment: { ...process.env, PATH: `${path}:/bin` },
+      environment: { ...process.env, PATH: `${path}:/bin`, PULUMI_LIQO_TOOLS: "" },
     });
     assert.equal(
       tools.of("kube-apiserver"),
