@@ -55,7 +55,9 @@ export function authParamsFaults(authParams: unknown): string[] {
   if (!parsed.success) return ["is not an object; give what the provider's Tenant has there"];
   return Object.entries(FIELDS).flatMap(([name, { schema, fault }]) => {
     const value = parsed.data[name];
-    return value === undefined || value === "" || schema.safeParse(value).success ? [] : [`${name}: ${fault}`];
+    return value === undefined || value === "" || schema.safeParse(value).success
+      ? []
+      : [`${name}: ${fault}`];
   });
 }
 

@@ -45,7 +45,10 @@ export const conditionTexts = () => ({
   lastTransitionTime: z
     .string()
     .max(64)
-    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/, "is no time as in 2026-05-04T12:00:00Z")
+    .regex(
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
+      "is no time as in 2026-05-04T12:00:00Z",
+    )
     .optional(),
   reason: z.string().max(1_024).optional(),
   message: z.string().max(32_768).optional(),
@@ -53,7 +56,10 @@ export const conditionTexts = () => ({
 
 /** A list or a map with a limited number of entries, which are counted before any is looked at. */
 export function atMost<Schema extends z.ZodType>(most: number, schema: Schema) {
-  return z.unknown().check(z.refine((value) => sizeOf(value) <= most, `has more than ${most} entries`)).pipe(schema);
+  return z
+    .unknown()
+    .check(z.refine((value) => sizeOf(value) <= most, `has more than ${most} entries`))
+    .pipe(schema);
 }
 
 function sizeOf(value: unknown): number {

@@ -62,7 +62,10 @@ const TOLD_FAULTS = 5;
 
 /** One message of all that was refused of an object's answer, short enough for an event; the same in any order of the provider's fields. */
 export function refusalMessage(clusterId: string, { status, refused }: Answer): string {
-  const shown = [...refused].sort().slice(0, TOLD_FAULTS).map((fault) => (fault.length > 160 ? `${fault.slice(0, 159)}…` : fault));
+  const shown = [...refused]
+    .sort()
+    .slice(0, TOLD_FAULTS)
+    .map((fault) => (fault.length > 160 ? `${fault.slice(0, 159)}…` : fault));
   const more = refused.length - shown.length;
   const rest = more > 0 ? `; and ${more} more` : "";
   const kept = status === undefined ? "nothing of it is taken over" : "the rest is taken over";

@@ -27,7 +27,8 @@ export interface MapSource {
 }
 
 /**
- * What a provider answers to a NamespaceMap (offloading reference 2.2 and 4.4), entry by entry: one that is refused holds up no other. The provider
+ * What a provider answers to a NamespaceMap (offloading reference 2.2 and 4.4), entry by entry: one that is refused holds up no other, and stays what it was.
+ * The provider
  * accepts or fails what was asked, under the name that was asked. What is asked no more, or had another name, it may go on to answer as it did before, and
  * of anything it may say that it is on its way out.
  */
@@ -43,8 +44,11 @@ export function readMapAnswer(status: unknown, source: MapSource): Answer {
   const refused: string[] = [];
   for (const [namespace, value] of entries) {
     const read = readEntry(namespace, value, source);
-    if (typeof read === "string") refused.push(read);
-    else taken.push([namespace, read]);
+    if (typeof read === "string") {
+      refused.push(read);
+      const before = entry.safeParse(ownEntry(source.known, namespace));
+      if (before.success) taken.push([namespace, before.data]);
+    } else taken.push([namespace, read]);
   }
   return { status: { ...rest, currentMapping: Object.fromEntries(taken) }, refused };
 }

@@ -52,7 +52,8 @@ const renewAnswer = z.object({
  */
 export function readSliceAnswer(status: unknown): Answer {
   const parsed = sliceAnswer.safeParse(status);
-  if (!parsed.success) return { status: undefined, refused: sentencesOf(parsed.error, withoutSecrets(status)) };
+  if (!parsed.success)
+    return { status: undefined, refused: sentencesOf(parsed.error, withoutSecrets(status)) };
   const { resources, authParams, nodeLabels } = parsed.data;
   const faults = [
     ...amountFaults(resources ?? {}).map((fault) => `resources: ${fault}`),
@@ -67,7 +68,8 @@ export function readSliceAnswer(status: unknown): Answer {
       ...(nodeLabels === undefined ? {} : { nodeLabels: without(nodeLabels, reserved) }),
     },
     refused: reserved.map(
-      (key) => `nodeLabels[${JSON.stringify(key)}]: is not the provider's to give; take it from --cluster-labels there`,
+      (key) =>
+        `nodeLabels[${JSON.stringify(key)}]: is not the provider's to give; take it from --cluster-labels there`,
     ),
   };
 }
@@ -75,7 +77,8 @@ export function readSliceAnswer(status: unknown): Answer {
 /** What a provider answers to a Renew (control plane reference 2.6 and 8.2). */
 export function readRenewAnswer(status: unknown): Answer {
   const parsed = renewAnswer.safeParse(status);
-  if (!parsed.success) return { status: undefined, refused: sentencesOf(parsed.error, withoutSecrets(status)) };
+  if (!parsed.success)
+    return { status: undefined, refused: sentencesOf(parsed.error, withoutSecrets(status)) };
   const { authParams } = parsed.data;
   const faults = faultsOf(authParams);
   if (faults.length > 0) return { status: undefined, refused: faults };
