@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { Label } from "../api";
+import { isReservedNodeLabel } from "../api";
 import { amountFaults } from "../api/amount-faults";
 import { sentencesOf } from "../api/zod-issues";
 import { authParamsFaults, knownAuthParams } from "../identity";
@@ -60,7 +60,7 @@ export function readSliceAnswer(status: unknown): Answer {
     ...faultsOf(authParams),
   ];
   if (faults.length > 0) return { status: undefined, refused: faults };
-  const reserved = Object.keys(nodeLabels ?? {}).filter(isReserved);
+  const reserved = Object.keys(nodeLabels ?? {}).filter(isReservedNodeLabel);
   return {
     status: {
       ...parsed.data,
@@ -94,18 +94,6 @@ export function readRenewAnswer(status: unknown): Answer {
 function faultsOf(authParams: unknown): string[] {
   if (authParams === undefined) return [];
   return authParamsFaults(authParams).map((fault) => `authParams.${fault}`);
-}
-
-/**
- * Labels of Nodes by which a cluster's administrator sets nodes apart, which kubelets may not give themselves either, and those that say what a virtual
- * node is and whose.
- */
-function isReserved(key: string): boolean {
-  const [prefix = ""] = key.split("/");
-  if (key === Label.nodeType || key === Label.remoteClusterID) return true;
-  return ["node-restriction.kubernetes.io", "node-role.kubernetes.io"].some(
-    (reserved) => prefix === reserved || prefix.endsWith(`.${reserved}`),
-  );
 }
 
 function without(map: Readonly<Record<string, string>>, keys: readonly string[]): Record<string, string> {
