@@ -27,10 +27,9 @@ export interface MapSource {
 }
 
 /**
- * What a provider answers to a NamespaceMap (offloading reference 2.2 and 4.4), entry by entry: one that is refused holds up no other, and stays what it was.
- * The provider
- * accepts or fails what was asked, under the name that was asked. What is asked no more, or had another name, it may go on to answer as it did before, and
- * of anything it may say that it is on its way out.
+ * What a provider answers to a NamespaceMap (offloading reference 2.2 and 4.4), entry by entry: one that is refused holds up no other, and stays what
+ * it was. The provider accepts or fails what was asked, under the name that was asked. What is asked no more, or had another name, it may go on to
+ * answer as it did before, and of anything it may say that it is on its way out.
  */
 export function readMapAnswer(status: unknown, source: MapSource): Answer {
   const parsed = mapAnswer.safeParse(status);

@@ -3,11 +3,8 @@
  * what it likes into the status of the copies. Rome's controllers and virtual kubelet have the rights of an installation.
  */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { freePorts } from "../../provider/local-cluster/free-port";
 import {
   CustomResourceDefinition,
   type Desired,
@@ -25,12 +22,11 @@ import { KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
 import { base64 } from "../support/base64";
 import { eventAbout } from "../support/events";
-import { kubeconfigOf } from "../support/install-roles";
 import type { ManagedCluster } from "../support/managed-cluster";
 import { installPair } from "../support/managed-pair";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
-import { VirtualKubeletProcess } from "../support/virtual-kubelet-process";
+import { startVirtualKubelet, type VirtualKubeletProcess } from "../support/virtual-kubelet-process";
 import { withControlPlanes } from "../support/with-control-planes";
 
 const toMilan: PeeringSides = {
@@ -61,7 +57,7 @@ describe("attacks: what a provider writes in a status", function () {
     [rome, milan] = await installPair(controlPlane);
     await Promise.all([rome.start(), milan.start()]);
     await new PeeringSteps(rome, milan, toMilan, "pool").peer();
-    kubelet = await startKubelet(rome);
+    kubelet = await startVirtualKubelet(rome);
     await offload("shop");
     await secret("kube-system", "root-password");
     await secret("shop", "first");
@@ -392,23 +388,4 @@ function there<T extends KubeObject>(
   ref: { name: string; namespace: string },
 ): Promise<T> {
   return until(`${kind.kind} ${ref.name}`, () => admin.get(kind, ref));
-}
-
-async function startKubelet({ controlPlane }: ManagedCluster): Promise<VirtualKubeletProcess> {
-  const kubeconfig = join(controlPlane.folder, "virtual-kubelet.kubeconfig");
-  await writeFile(kubeconfig, await kubeconfigOf(controlPlane, "liqo", "liqo-virtual-kubelet"), {
-    mode: 0o600,
-  });
-  const [port = 0] = await freePorts(1);
-  return await VirtualKubeletProcess.start({
-    kubeconfig,
-    logFile: join(controlPlane.folder, "virtual-kubelet.log"),
-    flags: [
-      "--cluster-id=rome",
-      "--liqo-namespace=liqo",
-      "--pod-name=vk-0",
-      `--listen-port=${port}`,
-      "--certificate-type=self-signed",
-    ],
-  });
 }
