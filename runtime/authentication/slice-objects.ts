@@ -2,6 +2,7 @@ import {
   Annotation,
   type Desired,
   type Identity,
+  isReservedNodeLabel,
   Label,
   type Quota,
   type ResourceSlice,
@@ -60,7 +61,7 @@ export function sliceVirtualNode(
       clusterID: provider,
       kubeconfigSecretRef: { name: kubeconfigSecretName },
       resourceQuota: { hard: texts(resources) },
-      labels: { ...nodeLabels, [Label.remoteClusterID]: provider },
+      labels: { ...givenLabels(nodeLabels), [Label.remoteClusterID]: provider },
       storageClasses: storageClasses ?? [],
       ingressClasses: ingressClasses ?? [],
       loadBalancerClasses: loadBalancerClasses ?? [],
@@ -70,6 +71,11 @@ export function sliceVirtualNode(
         }),
     },
   };
+}
+
+/** A peer that is a consumer here as well may write the status without the replicator's looking at it first. */
+function givenLabels(nodeLabels: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(nodeLabels).filter(([key]) => !isReservedNodeLabel(key)));
 }
 
 /** The quota of a granted slice, under the name of the slice's user (control plane reference 10.4). */

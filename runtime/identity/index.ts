@@ -23,6 +23,7 @@ export {
 } from "./certificate-request";
 export type { CertificateRequest, RequestExpectation } from "./certificate-request";
 export type { AlternativeNames } from "./x509-encoding";
+export { authParamsFaults, knownAuthParams } from "./auth-params-faults";
 export { CertificateError, parseCertificate, renewal } from "./certificate";
 export type { Certificate, Renewal } from "./certificate";
 export { buildKubeconfig, KubeconfigError, parseKubeconfig } from "./kubeconfig";

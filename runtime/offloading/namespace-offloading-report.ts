@@ -1,7 +1,9 @@
 import { type NamespaceMap, NamespaceOffloading } from "../api";
-import { patchStatusIfChanged, timestamp } from "../kube";
+import { conditionStatus, patchStatusIfChanged, timestamp } from "../kube";
+import { ownEntry } from "../plan/asked-namespaces";
 import type { OffloadingContext } from "./context";
 import {
+  type MappingPhase,
   offloadingPhase,
   type RemoteNamespace,
   type RemoteNamespaceCondition,
@@ -34,7 +36,8 @@ export async function writeStatus(
     const refusal = refusals?.get(cluster);
     const wanted = map.spec.desiredMapping?.[namespace];
     const requested = refusal !== undefined || wanted !== undefined;
-    const { phase, remoteNamespace = wanted } = map.status?.currentMapping?.[namespace] ?? {};
+    const before = known(previous[map.metadata.name]);
+    const { phase, remoteNamespace = wanted } = answerFor(namespace, map, before) ?? {};
     const remote = {
       requested,
       ...(phase === undefined ? {} : { phase }),
@@ -44,7 +47,7 @@ export async function writeStatus(
     if (deleting && !requested && phase === undefined) continue;
     remotes.push(remote);
     const { name } = map.metadata;
-    conditions[name] = remoteNamespaceConditions(known(previous[name]), remote, timestamp(clock));
+    conditions[name] = remoteNamespaceConditions(before, remote, timestamp(clock));
   }
   const { object } = await patchStatusIfChanged(
     client,
@@ -59,6 +62,27 @@ export async function writeStatus(
     { exact: ["remoteNamespacesConditions"], lock: "never" },
   );
   return object;
+}
+
+/**
+ * What a provider says of a namespace, as far as it was asked. An answer under another name is none to what is wanted; one about a namespace that
+ * was never mapped there would hold up the namespace for the sake of the other providers.
+ */
+export function answerFor(
+  namespace: string,
+  map: NamespaceMap,
+  before: readonly RemoteNamespaceCondition[],
+): { phase?: MappingPhase; remoteNamespace?: string } | undefined {
+  const answer = ownEntry(map.status?.currentMapping, namespace);
+  const wanted = ownEntry(map.spec.desiredMapping, namespace);
+  if (answer === undefined) return undefined;
+  if (wanted !== undefined) {
+    const redirected = answer.phase === "Accepted" && (answer.remoteNamespace ?? wanted) !== wanted;
+    return redirected ? undefined : answer;
+  }
+  const concerned =
+    conditionStatus(before, "OffloadingRequired") === "True" || before.some(({ type }) => type === "Ready");
+  return concerned ? answer : undefined;
 }
 
 /** What stands in a status, as far as it is one of ours. */

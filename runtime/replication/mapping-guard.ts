@@ -1,6 +1,7 @@
 import { ConditionReason, EventReason, type Kind, Name, NamespaceMap, NamespaceOffloading } from "../api";
 import { isRecord } from "../api/invalid-object";
 import { conditionStatus, type EventRecorder, type KubeClient } from "../kube";
+import { namespaceName } from "./answer-fields";
 import type { Replicable } from "./copy";
 
 const TAKEN: string = ConditionReason.remoteNamespaceTaken;
@@ -10,6 +11,8 @@ const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 5_000;
 /** From then on it is told. */
 const TELL_AFTER_MS = 3_000;
+/** More NamespaceOffloadings are listed. */
+const ASKED_ONE_BY_ONE = 16;
 
 /** A namespace that a map takes from its peer, or gives another name there. */
 export interface Withdrawal {
@@ -63,14 +66,30 @@ export class MappingGuard {
 
   private async withheld(source: Replicable, copy: Replicable | undefined): Promise<string[]> {
     if (copy === undefined || source.metadata.deletionTimestamp || copy.metadata.deletionTimestamp) return [];
-    const asked = await Promise.all(
-      withdrawals(source, copy).map(async (withdrawal) => {
-        const ref = { name: Name.namespaceOffloading, namespace: withdrawal.namespace };
-        const offloading = await this.options.local.get(NamespaceOffloading, ref);
-        return { withdrawal, consents: consents(offloading, source.metadata.name, withdrawal) };
-      }),
+    const withdrawn = withdrawals(source, copy);
+    const offloadings = await this.offloadingsOf(withdrawn.map(({ namespace }) => namespace));
+    return withdrawn
+      .filter((each) => !consents(offloadings.get(each.namespace), source.metadata.name, each))
+      .map(({ namespace }) => namespace);
+  }
+
+  /** Asked of the API server. The copy is the peer's to edit: however many namespaces it names there, they cost one request or a few. */
+  private async offloadingsOf(namespaces: readonly string[]): Promise<Map<string, NamespaceOffloading>> {
+    const { local } = this.options;
+    const { namespaceOffloading: name } = Name;
+    const found =
+      namespaces.length > ASKED_ONE_BY_ONE
+        ? (await local.list(NamespaceOffloading)).filter(({ metadata }) => metadata.name === name)
+        : await Promise.all(
+            namespaces
+              .filter((namespace) => namespaceName().safeParse(namespace).success)
+              .map((namespace) => local.get(NamespaceOffloading, { name, namespace })),
+          );
+    return new Map(
+      found.flatMap((offloading) =>
+        offloading === undefined ? [] : [[offloading.metadata.namespace ?? "", offloading] as const],
+      ),
     );
-    return asked.filter((each) => !each.consents).map(({ withdrawal }) => withdrawal.namespace);
   }
 
   private tell(source: Replicable, namespaces: readonly string[]): void {

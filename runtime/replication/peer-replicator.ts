@@ -14,11 +14,13 @@ import {
   watches,
 } from "../kube";
 import { copySelector, isSource } from "../plan/replication";
+import { readAnswer } from "./answer";
 import type { Replicable, Route } from "./copy";
 import { type Decision, decide } from "./decide";
 import { MappingGuard } from "./mapping-guard";
 import { PeerCopies, type SeenCopy } from "./peer-copies";
 import { readReplicaKey, replicaKey, replicatedKinds } from "./replicated-kinds";
+import { RefusedAnswers } from "./refused-answers";
 import type { PeerLag } from "./replication-metrics";
 import { holdSource, isDisowned, releaseSource, unlessGone } from "./source-finalizer";
 
@@ -46,6 +48,7 @@ export class PeerReplicator {
   private readonly informers: InformerSet;
   private readonly copies: PeerCopies;
   private readonly mappings: MappingGuard;
+  private readonly refusals: RefusedAnswers;
   private readonly copyInformers: Map<string, Informer<Replicable>>;
   private readonly controller: Controller;
 
@@ -64,6 +67,11 @@ export class PeerReplicator {
     });
     this.mappings = new MappingGuard({
       local: options.local,
+      remoteClusterId: route.remoteClusterId,
+      events: context.events,
+      monotonic: () => context.clock.monotonic(),
+    });
+    this.refusals = new RefusedAnswers({
       remoteClusterId: route.remoteClusterId,
       events: context.events,
       monotonic: () => context.clock.monotonic(),
@@ -178,13 +186,14 @@ export class PeerReplicator {
     const informer = this.copiesOf(kind);
     const copy = informer.synced ? informer.get(name, this.options.route.remoteNamespace) : "unknown";
     const { source, againAfterMs } = await this.guarded(kind, observed, copy);
+    const answered = this.answered(kind, source, copy);
     const decision = decide({
       source,
-      copy,
+      copy: answered.copy,
       peerDead: this.options.isDead(),
       specSettled: this.copies.isSettled(kind, source, copy),
     });
-    const { pullStatus } = decision;
+    const pullStatus = answered.usable ? decision.pullStatus : undefined;
     if (decision.copy !== "keep" || pullStatus !== undefined) lag.differs(key);
     let held = source;
     if (decision.addFinalizer && source !== undefined)
@@ -199,14 +208,27 @@ export class PeerReplicator {
       await releaseSource(local, kind, held);
     if (source === undefined) {
       this.copies.forget(key);
+      this.refusals.forget(key);
       if (copy === undefined || outcome === "gone") await this.releaseDisowned(kind, name);
     }
     const again =
       againAfterMs === undefined
         ? (this.whileUnseen(decision, source, informer) ?? outcome)
         : { requeueAfterMs: againAfterMs };
-    this.tellLag(key, decision, source, again);
-    return typeof again === "object" ? again : undefined;
+    this.tellLag(key, { ...decision, pullStatus }, source, again);
+    return typeof again === "object" ? again : answered.again;
+  }
+
+  /** The copy with what its peer may say in the status. What was refused is told, and the source keeps what it has of that. */
+  private answered(
+    kind: Kind<Replicable>,
+    source: Replicable | undefined,
+    copy: SeenCopy,
+  ): { copy: SeenCopy; usable: boolean; again?: Outcome } {
+    if (source === undefined || copy === undefined || copy === "unknown") return { copy, usable: true };
+    const answer = readAnswer(kind, source, copy);
+    const again = this.refusals.note(replicaKey(kind, source.metadata.name), source, answer);
+    return { copy: { ...copy, status: answer.status }, usable: answer.status !== undefined, again };
   }
 
   /** Nothing can be copied before the peer's objects are listed; where it forbids that, the source tells. */

@@ -10,6 +10,7 @@ import {
   type KubeObject,
   Namespace,
   NamespaceMap,
+  NamespaceOffloading,
   RoleBinding,
   Secret,
   VirtualNode,
@@ -138,7 +139,7 @@ export class OffloadingPair {
     });
   }
 
-  /** Adds to, or with null takes from, what the provider accepted. */
+  /** Adds to, or with null takes from, what is asked of the provider and what it accepted. */
   async map(entries: Record<string, { remoteNamespace: string; phase: string } | null>): Promise<void> {
     const ref = { name: "milan", namespace: TENANT };
     if ((await this.rome.get(NamespaceMap, ref)) === undefined) {
@@ -156,9 +157,33 @@ export class OffloadingPair {
         spec: {},
       });
     }
+    for (const [namespace, entry] of Object.entries(entries)) {
+      await this.ask(namespace, entry?.remoteNamespace ?? null);
+    }
+    await this.answer(entries);
+  }
+
+  /** As the consumer's controllers do: the namespace's NamespaceOffloading, and its entry in the map. */
+  async ask(namespace: string, remoteName: string | null): Promise<void> {
+    const { apiVersion, kind } = NamespaceOffloading;
+    const metadata = { name: "offloading", namespace };
+    if (remoteName !== null) {
+      const spec = NamespaceOffloading.parseSpec({});
+      await this.rome.apply(
+        NamespaceOffloading,
+        { apiVersion, kind, metadata, spec },
+        { fieldManager: "test", force: true },
+      );
+    }
+    const body = { spec: { desiredMapping: { [namespace]: remoteName } } };
+    await this.rome.patch(NamespaceMap, { name: "milan", namespace: TENANT }, body, { type: "merge" });
+  }
+
+  /** As it comes from the provider: its status of the map, whatever was asked. */
+  async answer(entries: Record<string, { remoteNamespace: string; phase: string } | null>): Promise<void> {
     await this.rome.patch(
       NamespaceMap,
-      ref,
+      { name: "milan", namespace: TENANT },
       { status: { currentMapping: entries } },
       { type: "merge", subresource: "status" },
     );

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { freePorts } from "../../provider/local-cluster/free-port";
+import { kubeconfigOf } from "./install-roles";
+import type { ManagedCluster } from "./managed-cluster";
 import { until } from "./until";
 
 export interface VirtualKubeletOptions {
@@ -69,4 +72,24 @@ export class VirtualKubeletProcess {
     this.child.kill(signal);
     await gone;
   }
+}
+
+/** The virtual kubelet of a cluster, with the rights of its service account and no others. */
+export async function startVirtualKubelet(cluster: ManagedCluster): Promise<VirtualKubeletProcess> {
+  const { clusterId, liqoNamespace, controlPlane } = cluster;
+  const kubeconfig = join(controlPlane.folder, "virtual-kubelet.kubeconfig");
+  const text = await kubeconfigOf(controlPlane, liqoNamespace, "liqo-virtual-kubelet");
+  await writeFile(kubeconfig, text, { mode: 0o600 });
+  const [port = 0] = await freePorts(1);
+  return await VirtualKubeletProcess.start({
+    kubeconfig,
+    logFile: join(controlPlane.folder, "virtual-kubelet.log"),
+    flags: [
+      `--cluster-id=${clusterId}`,
+      `--liqo-namespace=${liqoNamespace}`,
+      "--pod-name=vk-0",
+      `--listen-port=${port}`,
+      "--certificate-type=self-signed",
+    ],
+  });
 }

@@ -55,6 +55,8 @@ export const EventReason = {
   replicationConflict: "ReplicationConflict",
   /** On a NamespaceMap whose change by hand its peer does not get to see; ours. */
   mappingWithheld: "MappingWithheld",
+  /** On what is copied to a peer, which answers in the status what it may not; ours. */
+  peerStatusRefused: "PeerStatusRefused",
 
   // addresses; ours
   /** On a Network that waits for those of the installation. */

@@ -174,3 +174,15 @@ export const LabelValue = {
   telemetryConfigMap: "clusterid-telemetry-configmap",
   remoteControlPlane: "remote-controlplane",
 } as const;
+
+/**
+ * Labels of Nodes that are not a provider's to give: those by which a cluster's administrator sets nodes apart, which kubelets may not give themselves
+ * either, and those that say what a virtual node is and whose.
+ */
+export function isReservedNodeLabel(key: string): boolean {
+  if (key === Label.nodeType || key === Label.remoteClusterID) return true;
+  const [prefix = ""] = key.split("/");
+  return ["node-restriction.kubernetes.io", "node-role.kubernetes.io"].some(
+    (reserved) => prefix === reserved || prefix.endsWith(`.${reserved}`),
+  );
+}

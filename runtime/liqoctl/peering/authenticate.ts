@@ -5,6 +5,7 @@ import type { AuthParams } from "../../api/authentication";
 import { controlPlaneIdentityName, DataKey, Name } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
 import {
+  authParamsFaults,
   checkCertificateRequest,
   controlPlaneSubject,
   createCertificateRequest,
@@ -179,6 +180,12 @@ function applyTenant(
           return {
             is: "open",
             seen: "the Tenant has a certificate for another key (status.authParams.signedCRT)",
+          };
+        const faults = authParamsFaults(authParams);
+        if (faults.length > 0)
+          return {
+            is: "open",
+            seen: `the Tenant's credentials are none: status.authParams.${faults.join("; ")}`,
           };
         return { is: "met", value: authParamsSchema().parse(authParams) };
       });

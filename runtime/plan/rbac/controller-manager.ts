@@ -66,7 +66,7 @@ export const replicationRules: PolicyRule[] = [
   rule("authentication.liqo.io", ["renews/status", "resourceslices/status"], ["get", "patch", "update"]),
   rule("offloading.liqo.io", ["namespacemaps"], [...read, "patch", "update"]),
   rule("offloading.liqo.io", ["namespacemaps/status"], ["get", "patch", "update"]),
-  rule("offloading.liqo.io", ["namespaceoffloadings"], ["get"]),
+  rule("offloading.liqo.io", ["namespaceoffloadings"], ["get", "list"]),
 ];
 
 /** The ForeignCluster controller in the controller manager. */

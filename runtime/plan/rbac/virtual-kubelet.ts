@@ -20,7 +20,7 @@ export const virtualKubeletLocalRules: PolicyRule[] = [
   rule("core.liqo.io", ["foreignclusters"], read),
   rule("ipam.liqo.io", ["ips"], read),
   rule("networking.liqo.io", ["configurations"], read),
-  rule("offloading.liqo.io", ["namespacemaps", "virtualnodes"], read),
+  rule("offloading.liqo.io", ["namespacemaps", "namespaceoffloadings", "virtualnodes"], read),
   // The kubelet endpoint: its certificate, who its clients are and what they may do.
   rule("certificates.k8s.io", ["certificatesigningrequests"], ["create", "get"]),
   rule("authentication.k8s.io", ["tokenreviews"], ["create"]),

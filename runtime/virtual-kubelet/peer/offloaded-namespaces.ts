@@ -1,5 +1,9 @@
-import type { NamespaceMap } from "../../api";
+import type { NamespaceMap, NamespaceOffloading } from "../../api";
 import { Label, LabelValue } from "../../api/keys";
+import { askedNames, ownEntry } from "../../plan/asked-namespaces";
+
+/** The NamespaceOffloading of a namespace; undefined where it has none. */
+export type OffloadingOf = (namespace: string) => NamespaceOffloading | undefined;
 
 /** Of the maps in a tenant namespace our own: with peerings in both directions the provider's map is there too. */
 export function mapToProvider(maps: readonly NamespaceMap[], provider: string): NamespaceMap | undefined {
@@ -14,13 +18,31 @@ export function mapToProvider(maps: readonly NamespaceMap[], provider: string): 
   return ours;
 }
 
-/** The namespaces that a provider has accepted, remote by local name (offloading reference 9.1). */
-export function acceptedNamespaces(map: NamespaceMap | undefined): ReadonlyMap<string, string> {
+/**
+ * The namespaces that were asked of a provider and that it has accepted under the name that was asked for, remote by local name (offloading reference
+ * 9.1). What else its answer says is passed over: whatever is in an accepted namespace goes to the provider.
+ */
+export function acceptedNamespaces(
+  map: NamespaceMap | undefined,
+  offloadingOf: OffloadingOf,
+): ReadonlyMap<string, string> {
   const accepted = new Map<string, string>();
-  for (const [local, { remoteNamespace, phase }] of Object.entries(map?.status?.currentMapping ?? {})) {
-    if (phase === "Accepted" && remoteNamespace) accepted.set(local, remoteNamespace);
+  for (const local of Object.keys(map?.status?.currentMapping ?? {})) {
+    const remote = acceptedName(map, local, offloadingOf(local));
+    if (remote !== undefined) accepted.set(local, remote);
   }
   return accepted;
+}
+
+/** The same for one namespace; undefined where it is not offloaded. */
+export function acceptedName(
+  map: NamespaceMap | undefined,
+  local: string,
+  offloading: NamespaceOffloading | undefined,
+): string | undefined {
+  const answer = ownEntry(map?.status?.currentMapping, local);
+  if (map === undefined || answer?.phase !== "Accepted" || !answer.remoteNamespace) return undefined;
+  return askedNames(map, local, offloading).find((name) => name === answer.remoteNamespace);
 }
 
 /** The map that the controllers make is named after the provider. */

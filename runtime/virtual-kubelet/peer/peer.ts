@@ -1,9 +1,11 @@
-import type { NamespaceMap } from "../../api";
+import type { NamespaceMap, NamespaceOffloading } from "../../api";
+import { Name } from "../../api/keys";
 import type { Pod } from "../../api/kubernetes";
 import type { Informer, InformerSet, KubeClient, RuntimeContext } from "../../kube";
+import { askedNames } from "../../plan/asked-namespaces";
 import type { NodeSettings } from "../node-settings";
 import type { ReflectionPair } from "../reflection/reflected-metadata";
-import { acceptedNamespaces, mapToProvider } from "./offloaded-namespaces";
+import { acceptedName, acceptedNamespaces, mapToProvider } from "./offloaded-namespaces";
 import { ProviderAccess } from "./provider-access";
 import { RemoteNamespace } from "./remote-namespace";
 
@@ -35,6 +37,12 @@ export interface PeerIdentity {
   clusterId: string;
 }
 
+/** What says which namespaces are offloaded: what this cluster asks for, and what the provider answers. */
+export interface OffloadingSources {
+  maps: Informer<NamespaceMap>;
+  offloadings: Informer<NamespaceOffloading>;
+}
+
 type Context = Pick<RuntimeContext, "clock" | "informers" | "log" | "metrics">;
 
 /**
@@ -55,15 +63,19 @@ export class Peer {
     private readonly context: Context,
     readonly identity: PeerIdentity,
     readonly pair: ReflectionPair,
-    private readonly maps: Informer<NamespaceMap>,
+    private readonly sources: OffloadingSources,
   ) {
+    const { maps, offloadings } = sources;
     const relevant = ({ metadata }: NamespaceMap) => {
       if (metadata.namespace === identity.namespace) this.refresh();
     };
     maps.on({ added: relevant, updated: (_before, map) => relevant(map), deleted: relevant });
-    // Before the first list nothing is known to be not offloaded.
-    maps.whenSynced().then(
+    const asked = ({ metadata }: NamespaceOffloading) => this.askedChanged(metadata);
+    offloadings.on({ added: asked, updated: (_before, offloading) => asked(offloading), deleted: asked });
+    // Before the first lists nothing is known to be not offloaded.
+    Promise.all([maps.whenSynced(), offloadings.whenSynced()]).then(
       () => {
+        this.refresh();
         for (const member of this.members) member.namespaceChanged("");
       },
       () => undefined,
@@ -72,7 +84,7 @@ export class Peer {
 
   /** Whether it is known which namespaces are offloaded. */
   get known(): boolean {
-    return this.maps.synced;
+    return this.sources.maps.synced && this.sources.offloadings.synced;
   }
 
   /** Client for what is bound to no node; undefined while no member has one. */
@@ -101,7 +113,7 @@ export class Peer {
 
   /** Whether the namespace is to be offloaded to this peer; {@link remoteNamespaceOf} tells whether it is. */
   isToBeOffloaded(local: string): boolean {
-    return this.map?.spec.desiredMapping?.[local] !== undefined;
+    return this.map !== undefined && askedNames(this.map, local, this.offloadingOf(local)).length > 0;
   }
 
   /** Undefined where the namespace is not offloaded, or the provider is not reached yet. */
@@ -156,7 +168,8 @@ export class Peer {
   }
 
   close(): void {
-    this.maps.release();
+    this.sources.maps.release();
+    this.sources.offloadings.release();
     for (const namespace of [...this.running.values()]) this.stop(namespace);
     for (const { access } of this.accesses.values()) access.close();
     this.accesses.clear();
@@ -166,11 +179,11 @@ export class Peer {
   private refresh(): void {
     this.chooseReader();
     const before = this.accepted;
-    const inTenant = this.maps
+    const inTenant = this.sources.maps
       .list()
       .filter(({ metadata }) => metadata.namespace === this.identity.namespace);
     this.map = mapToProvider(inTenant, this.identity.clusterId);
-    this.accepted = acceptedNamespaces(this.map);
+    this.accepted = this.known ? acceptedNamespaces(this.map, this.offloadingOf) : before;
 
     for (const namespace of [...this.running.values()]) {
       const moved = this.accepted.get(namespace.local) !== namespace.remote;
@@ -185,6 +198,16 @@ export class Peer {
       if (before.get(local) !== this.accepted.get(local)) this.tellNamespace(local);
     }
   }
+
+  /** Another word of the consumer's on one namespace; most of them change nothing here. */
+  private askedChanged({ name, namespace = "" }: NamespaceOffloading["metadata"]): void {
+    if (name !== Name.namespaceOffloading || !this.known) return;
+    const accepted = acceptedName(this.map, namespace, this.offloadingOf(namespace));
+    if (accepted !== this.accepted.get(namespace)) this.refresh();
+  }
+
+  private readonly offloadingOf = (namespace: string): NamespaceOffloading | undefined =>
+    this.sources.offloadings.get(Name.namespaceOffloading, namespace);
 
   /** The first access that has a client: any identity of ours sees the same. */
   private chooseReader(): void {

@@ -1,4 +1,4 @@
-import { NamespaceMap } from "../../api";
+import { NamespaceMap, NamespaceOffloading } from "../../api";
 import { Label } from "../../api/keys";
 import type { RuntimeContext } from "../../kube";
 import { Peer, type PeerIdentity } from "./peer";
@@ -19,9 +19,13 @@ export class Peers {
     const key = keyOf(identity);
     let shared = this.shared.get(key);
     if (shared === undefined) {
-      const maps = this.context.informers.informer(NamespaceMap, { labelSelector: Label.remoteClusterID });
+      const { informers } = this.context;
+      const sources = {
+        maps: informers.informer(NamespaceMap, { labelSelector: Label.remoteClusterID }),
+        offloadings: informers.informer(NamespaceOffloading),
+      };
       const pair = { origin: this.consumerId, destination: identity.clusterId };
-      shared = { peer: new Peer(this.context, identity, pair, maps), users: 0 };
+      shared = { peer: new Peer(this.context, identity, pair, sources), users: 0 };
       this.shared.set(key, shared);
       this.listener.opened(shared.peer);
     }

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 
-import type { Configuration, ForeignCluster, NamespaceMap } from "../../../runtime/api";
+import {
+  type Configuration,
+  type ForeignCluster,
+  type NamespaceMap,
+  NamespaceOffloading,
+} from "../../../runtime/api";
 import type { Pod, Secret } from "../../../runtime/api/kubernetes";
 import {
   acceptedNamespaces as acceptedIn,
@@ -19,7 +24,12 @@ import { tokenMetadata } from "../../support/token-metadata";
 const pair = { origin: "rome", destination: "milan" };
 
 const acceptedNamespaces = (maps: readonly NamespaceMap[], provider: string) =>
-  acceptedIn(mapToProvider(maps, provider));
+  acceptedIn(mapToProvider(maps, provider), (namespace) => ({
+    apiVersion: NamespaceOffloading.apiVersion,
+    kind: NamespaceOffloading.kind,
+    metadata: { name: "offloading", namespace },
+    spec: NamespaceOffloading.parseSpec({}),
+  }));
 
 describe("acceptedNamespaces", () => {
   type Mapping = NonNullable<NonNullable<NamespaceMap["status"]>["currentMapping"]>;
@@ -27,7 +37,7 @@ describe("acceptedNamespaces", () => {
     apiVersion: "offloading.liqo.io/v1beta1",
     kind: "NamespaceMap",
     metadata: { name, namespace: "liqo-tenant-milan", labels },
-    spec: {},
+    spec: { desiredMapping: { shop: "shop-rome", gone: "gone-rome", broken: "broken-rome", nameless: "n" } },
     status: { currentMapping },
   });
   const ours = { "liqo.io/remote-cluster-id": "milan", "liqo.io/replication": "true" };

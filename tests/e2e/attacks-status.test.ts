@@ -1,0 +1,391 @@
+/**
+ * The administrator of the provider milan means ill. It has its own cluster whole, and of rome's what a peer gets, and no more: it stops Liqo there and writes
+ * what it likes into the status of the copies. Rome's controllers and virtual kubelet have the rights of an installation.
+ */
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+
+import {
+  CustomResourceDefinition,
+  type Desired,
+  Event,
+  type Kind,
+  type KubeObject,
+  Namespace,
+  NamespaceMap,
+  NamespaceOffloading,
+  ResourceSlice,
+  RoleBinding,
+  Secret,
+} from "../../runtime/api";
+import { KubeClient } from "../../runtime/kube";
+import type { PeeringSides } from "../../runtime/plan/peering";
+import { base64 } from "../support/base64";
+import { eventAbout } from "../support/events";
+import type { ManagedCluster } from "../support/managed-cluster";
+import { installPair } from "../support/managed-pair";
+import { PeeringSteps } from "../support/peering-steps";
+import { until } from "../support/until";
+import { startVirtualKubelet, type VirtualKubeletProcess } from "../support/virtual-kubelet-process";
+import { withControlPlanes } from "../support/with-control-planes";
+
+const toMilan: PeeringSides = {
+  consumer: { clusterId: "rome", tenantNamespace: "to-milan" },
+  provider: { clusterId: "milan", tenantNamespace: "guests-from-rome" },
+};
+/** Another provider, who does no harm; on the same control plane, under names of its own. */
+const toTurin: PeeringSides = {
+  consumer: { clusterId: "rome", tenantNamespace: "to-turin" },
+  provider: { clusterId: "turin", tenantNamespace: "turin-guests" },
+};
+const atMilan = (name: string) => ({ name, namespace: "guests-from-rome" });
+const atRome = (name: string) => ({ name, namespace: "to-milan" });
+const merge = { type: "merge" } as const;
+const status = { type: "merge", subresource: "status" } as const;
+
+describe("attacks: what a provider writes in a status", function () {
+  this.timeout(120_000);
+  const controlPlane = withControlPlanes({
+    rome: { controllerManager: true, serviceCidr: "10.97.0.0/16" },
+    milan: { controllerManager: true, serviceCidr: "10.98.0.0/16" },
+  });
+  let rome: ManagedCluster;
+  let milan: ManagedCluster;
+  let kubelet: VirtualKubeletProcess | undefined;
+
+  before(async () => {
+    [rome, milan] = await installPair(controlPlane);
+    await Promise.all([rome.start(), milan.start()]);
+    await new PeeringSteps(rome, milan, toMilan, "pool").peer();
+    kubelet = await startVirtualKubelet(rome);
+    await offload("shop");
+    await secret("kube-system", "root-password");
+    await secret("shop", "first");
+    await arrived("shop-rome", "first");
+    await milan.stop();
+    await trap("stolen");
+  });
+  after(async () => {
+    await kubelet?.end("SIGKILL");
+    await (rome as ManagedCluster | undefined)?.end();
+    await (milan as ManagedCluster | undefined)?.end();
+  });
+
+  describe("of a map", () => {
+    it("a namespace that nobody offloads is not reflected, however the provider accepts it, and the map says what was refused", async () => {
+      await answer({ "kube-system": { phase: "Accepted", remoteNamespace: "stolen" } });
+      await probe("shop", "after-kube-system");
+      await nothingIn("stolen");
+      assert.equal((await mapping())["kube-system"], undefined);
+      const message = await eventAbout(
+        rome.admin,
+        { kind: "NamespaceMap", ...atRome("milan") },
+        "PeerStatusRefused",
+      );
+      assert.match(message, /status\.currentMapping\["kube-system"\]: was not asked for/);
+    });
+
+    it("a namespace that is offloaded stays where it was asked for", async () => {
+      await answer({ "kube-system": null, shop: { phase: "Accepted", remoteNamespace: "stolen" } });
+      await probe("shop", "after-redirect");
+      await nothingIn("stolen");
+      assert.deepEqual((await mapping()).shop, { phase: "Accepted", remoteNamespace: "shop-rome" });
+      await answer({ shop: { phase: "Accepted", remoteNamespace: "shop-rome" } });
+    });
+
+    it("the rights of a peer that is rome's consumer as well change nothing of that", async () => {
+      const peer = await asConsumerOfRome("milan");
+      const { currentMapping } = (await there(NamespaceMap, rome, atRome("milan"))).status ?? {};
+      await peer.patch(
+        NamespaceMap,
+        atRome("milan"),
+        { spec: { desiredMapping: { "kube-system": "stolen" } } },
+        merge,
+      );
+      const stolen = { phase: "Accepted", remoteNamespace: "stolen" };
+      await answer({ "kube-system": stolen });
+      const body = { status: { currentMapping: { ...currentMapping, "kube-system": stolen } } };
+      await peer.patch(NamespaceMap, atRome("milan"), body, status);
+      await until("it stands in rome's map", async () => (await mapping())["kube-system"] !== undefined);
+      await probe("shop", "after-edit");
+      await nothingIn("stolen");
+      await answer({ "kube-system": null });
+      const back = { spec: { desiredMapping: { "kube-system": null } } };
+      await peer.patch(NamespaceMap, atRome("milan"), back, merge);
+      peer.close();
+    });
+
+    it("what is offloaded no more is reflected no more, though the provider goes on accepting it", async () => {
+      await offload("books");
+      await until("it is asked for", async () => {
+        const copy = await milan.admin.get(NamespaceMap, atMilan("milan"));
+        return copy?.spec.desiredMapping?.books !== undefined;
+      });
+      await trap("books-rome");
+      await answer({ books: { phase: "Accepted", remoteNamespace: "books-rome" } });
+      await probe("books", "wanted", "books-rome");
+      await rome.admin.delete(NamespaceOffloading, { name: "offloading", namespace: "books" });
+      await until("it is asked for no more", async () => {
+        const map = await rome.admin.get(NamespaceMap, atRome("milan"));
+        return map?.spec.desiredMapping?.books === undefined;
+      });
+      await secret("books", "too-late");
+      await probe("shop", "after-books");
+      await pause(500);
+      assert.equal(await milan.admin.get(Secret, { name: "too-late", namespace: "books-rome" }), undefined);
+      await answer({ books: null });
+    });
+
+    it("the end of a namespace's offloading to others waits for nobody who was never asked", async () => {
+      const selector = {
+        matchExpressions: [{ key: "liqo.io/remote-cluster-id", operator: "In", values: ["turin"] }],
+      };
+      await offload("payroll", { clusterSelector: { nodeSelectorTerms: [selector] } });
+      const ref = { name: "offloading", namespace: "payroll" };
+      await until("it is looked at", async () => {
+        const offloading = await rome.admin.get(NamespaceOffloading, ref);
+        return offloading?.status?.observedGeneration !== undefined;
+      });
+      await answer({ payroll: { phase: "Terminating", remoteNamespace: "payroll-rome" } });
+      await until("it arrives", async () => (await mapping()).payroll !== undefined);
+      await rome.admin.delete(NamespaceOffloading, ref);
+      await until("it is gone", async () => (await rome.admin.get(NamespaceOffloading, ref)) === undefined, {
+        timeoutMs: 10_000,
+      });
+      await answer({ payroll: null });
+    });
+
+    it("what is no status of a map is left out, and the good entries stay", async () => {
+      await anyStatus("namespacemaps");
+      const broken = { phase: "Owned", remoteNamespace: "shop-rome" };
+      await until("the API server of milan takes it", async () => {
+        await answer({ "NOT A NAMESPACE": { phase: "Accepted", remoteNamespace: "x" }, tea: broken });
+        return true;
+      });
+      await milan.admin.patch(
+        NamespaceMap,
+        atMilan("milan"),
+        {
+          status: {
+            conquered: "rome",
+            currentMapping: { wine: { phase: "Terminating", remoteNamespace: "w" } },
+          },
+        },
+        status,
+      );
+      await until("the good entry arrives", async () => (await mapping()).wine !== undefined);
+      const found = (await there(NamespaceMap, rome, atRome("milan"))).status;
+      assert.deepEqual(Object.keys(found ?? {}).sort(), ["currentMapping", "observedGeneration"]);
+      assert.deepEqual(Object.keys(found?.currentMapping ?? {}).sort(), ["shop", "wine"]);
+    });
+  });
+
+  describe("of a slice", () => {
+    const said = async (name: string) => (await there(ResourceSlice, rome, atRome(name))).status;
+    const say = (body: object) => milan.admin.patch(ResourceSlice, atMilan("pool"), { status: body }, status);
+    const condition = (message: string) => [
+      { type: "Resources", status: "Accepted", reason: "Bought", message },
+      { type: "Authentication", status: "Accepted" },
+    ];
+
+    it("bad ones leave the slice as it was, and are told once; the next good one is taken", async () => {
+      const before = await said("pool");
+      assert.ok(before?.authParams !== undefined);
+      const good = (await there(ResourceSlice, milan, atMilan("pool"))).status;
+      const bad: Record<string, object> = {
+        "a negative amount": { resources: { ...good?.resources, cpu: "-4" } },
+        "more than there is": { resources: { ...good?.resources, cpu: "9223372036854775807" } },
+        "no resource": { resources: { ...good?.resources, "not a resource!": "1" } },
+        "an endless message": { conditions: condition("x".repeat(40_000)) },
+        "no TLS": { authParams: { ...good?.authParams, apiServer: "http://10.98.0.1:8080" } },
+        "no certificate": { authParams: { ...good?.authParams, signedCRT: base64("a secret of milan's") } },
+        "no CA": { authParams: { ...good?.authParams, ca: base64("-----BEGIN NOTHING-----") } },
+        "no label": { nodeLabels: { "a b c": "d" } },
+        "a thousand labels": {
+          nodeLabels: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`label-${i}`, "x"])),
+        },
+        "no class": { storageClasses: [{ storageClassName: "--enable-everything=true" }] },
+      };
+      for (const [what, body] of Object.entries(bad)) {
+        await say(body);
+        await pause(200);
+        assert.deepEqual(await said("pool"), before, what);
+        await milan.admin.patch(
+          ResourceSlice,
+          atMilan("pool"),
+          [{ op: "replace", path: "/status", value: good }],
+          {
+            type: "json",
+            subresource: "status",
+          },
+        );
+      }
+      await say(bad["no certificate"] ?? {});
+      const about = { kind: "ResourceSlice", ...atRome("pool") };
+      const message = await eventAbout(rome.admin, about, "PeerStatusRefused");
+      assert.match(message, /status\.authParams\.signedCRT: is not a certificate; give/);
+      assert.doesNotMatch(message, new RegExp(base64("a secret of milan's")));
+      for (let i = 0; i < 5; i += 1) await say({ nodeLabels: { [`no label ${i}`]: "x" } });
+      await pause(4_000);
+      const events = await rome.admin.list(Event, {
+        namespace: "to-milan",
+        fieldSelector: "involvedObject.name=pool,reason=PeerStatusRefused",
+      });
+      assert.deepEqual(
+        events.map(({ count }) => count),
+        [1],
+      );
+      await milan.admin.patch(
+        ResourceSlice,
+        atMilan("pool"),
+        [{ op: "replace", path: "/status", value: { ...good, resources: { ...good?.resources, cpu: "3" } } }],
+        { type: "json", subresource: "status" },
+      );
+      await until("the good one is taken", async () => (await said("pool"))?.resources?.cpu === "3");
+    });
+
+    it("labels that set nodes apart are not the provider's to give; its others are", async () => {
+      await say({
+        nodeLabels: {
+          region: "north",
+          "node-restriction.kubernetes.io/vault": "true",
+          "node-role.kubernetes.io/control-plane": "",
+          "liqo.io/remote-cluster-id": "turin",
+        },
+      });
+      await until("the labels arrive", async () => (await said("pool"))?.nodeLabels?.region === "north");
+      assert.deepEqual((await said("pool"))?.nodeLabels, { region: "north" });
+    });
+  });
+
+  describe("in a storm", () => {
+    it("another peer's answers arrive all the while", async () => {
+      const turin = new PeeringSteps(rome, milan, toTurin, "spare");
+      await turin.namespaces();
+      await turin.roleBinding("rome-at-turin");
+      await turin.handmadeSecret(await milan.controlPlane.kubeconfigFor({ name: "rome-at-turin" }));
+      await turin.slice();
+      const copy = { name: "spare", namespace: "turin-guests" };
+      await there(ResourceSlice, milan, copy);
+      let done = false;
+      const storm = (async () => {
+        for (let i = 0; !done; i += 1) {
+          const body = {
+            conditions: [{ type: "Resources", status: "Denied", message: `${i}`.padEnd(40_000, "!") }],
+          };
+          await milan.admin.patch(ResourceSlice, atMilan("pool"), { status: body }, status);
+          await answer({ [`ns-${i % 50}`]: { phase: "Accepted", remoteNamespace: "stolen" } });
+        }
+      })();
+      await pause(1_000);
+      await milan.admin.patch(ResourceSlice, copy, { status: { resources: { cpu: "2" } } }, status);
+      await until(
+        "turin's answer",
+        async () => {
+          const slice = await rome.admin.get(ResourceSlice, { name: "spare", namespace: "to-turin" });
+          return slice?.status?.resources?.cpu === "2";
+        },
+        { timeoutMs: 5_000 },
+      );
+      done = true;
+      await storm;
+      await probe("shop", "after-storm");
+      await nothingIn("stolen");
+    });
+  });
+
+  /** The milanese administrator's word on the map, on its own cluster. */
+  async function answer(entries: Record<string, object | null>): Promise<void> {
+    await milan.admin.patch(NamespaceMap, atMilan("milan"), { status: { currentMapping: entries } }, status);
+  }
+
+  async function mapping() {
+    return (await there(NamespaceMap, rome, atRome("milan"))).status?.currentMapping ?? {};
+  }
+
+  /** A namespace of milan's own, in which rome's virtual kubelet may write. */
+  async function trap(name: string): Promise<void> {
+    await milan.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    await milan.admin.create(RoleBinding, {
+      apiVersion: RoleBinding.apiVersion,
+      kind: RoleBinding.kind,
+      metadata: { name: "welcome", namespace: name },
+      roleRef: {
+        apiGroup: "rbac.authorization.k8s.io",
+        kind: "ClusterRole",
+        name: "liqo-virtual-kubelet-remote",
+      },
+      subjects: [{ kind: "Group", apiGroup: "rbac.authorization.k8s.io", name: "rome" }],
+    });
+  }
+
+  async function offload(name: string, spec: object = {}): Promise<void> {
+    await rome.admin.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    const offloading: Desired<KubeObject> & { spec: object } = {
+      apiVersion: NamespaceOffloading.apiVersion,
+      kind: NamespaceOffloading.kind,
+      metadata: { name: "offloading", namespace: name },
+      spec,
+    };
+    await rome.apply(offloading);
+  }
+
+  async function secret(namespace: string, name: string): Promise<void> {
+    await rome.admin.create(Secret, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, namespace },
+      data: { password: base64("of rome") },
+    });
+  }
+
+  async function arrived(namespace: string, name: string): Promise<void> {
+    await until(`Secret ${name} arrives`, () => milan.admin.get(Secret, { name, namespace }));
+  }
+
+  /** What comes later arrives where it was asked for: by then the virtual kubelet has seen what came before. */
+  async function probe(namespace: string, name: string, remote = "shop-rome"): Promise<void> {
+    await pause(1_000);
+    await secret(namespace, name);
+    await arrived(remote, name);
+  }
+
+  async function nothingIn(namespace: string): Promise<void> {
+    const names = (await milan.admin.list(Secret, { namespace })).map(({ metadata }) => metadata.name);
+    assert.deepEqual(names, []);
+  }
+
+  /** Lets milan's API server take any status of a kind: the administrator may change definitions there. */
+  async function anyStatus(plural: string): Promise<void> {
+    const ref = { name: `${plural}.offloading.liqo.io` };
+    const path = "/spec/versions/0/schema/openAPIV3Schema/properties/status";
+    const value = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+    await milan.admin.patch(CustomResourceDefinition, ref, [{ op: "replace", path, value }], {
+      type: "json",
+    });
+  }
+
+  /** A peer's control plane where it is rome's consumer: what a Tenant gets, in the same tenant namespace. */
+  async function asConsumerOfRome(name: string): Promise<KubeClient> {
+    await rome.admin.create(RoleBinding, {
+      apiVersion: RoleBinding.apiVersion,
+      kind: RoleBinding.kind,
+      metadata: { name: "liqo-binding-liqo-remote-controlplane", namespace: "to-milan" },
+      roleRef: {
+        apiGroup: "rbac.authorization.k8s.io",
+        kind: "ClusterRole",
+        name: "liqo-remote-controlplane",
+      },
+      subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name }],
+    });
+    return KubeClient.fromKubeconfig(await rome.controlPlane.kubeconfigFor({ name, groups: ["liqo.io"] }));
+  }
+});
+
+function there<T extends KubeObject>(
+  kind: Kind<T>,
+  { admin }: ManagedCluster,
+  ref: { name: string; namespace: string },
+): Promise<T> {
+  return until(`${kind.kind} ${ref.name}`, () => admin.get(kind, ref));
+}
