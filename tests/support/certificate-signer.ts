@@ -13,6 +13,8 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 export class CertificateSigner {
   /** How far its clock is ahead of this machine's. */
   aheadMs = 0;
+  /** Whom it certifies, such as `O=system:masters, CN=admin`, whoever asks; undefined while it is honest. */
+  certifiesInstead: string | undefined;
   /** Names of the requests that it signed, in their order. */
   readonly signed: string[] = [];
   private readonly informers: InformerSet;
@@ -69,7 +71,7 @@ export class CertificateSigner {
     const certificate = await x509.X509CertificateGenerator.create({
       notBefore,
       notAfter: new Date(notBefore.getTime() + this.lifetimeMs),
-      subject: request.subjectName,
+      subject: this.certifiesInstead ?? request.subjectName,
       issuer: issuer.subjectName,
       publicKey: request.publicKey,
       signingKey: await webcrypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]),
