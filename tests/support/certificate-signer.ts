@@ -15,8 +15,8 @@ export class CertificateSigner {
   aheadMs = 0;
   /** Whom it certifies, such as `O=system:masters, CN=admin`, whoever asks; undefined while it is honest. */
   certifiesInstead: string | undefined;
-  /** Names of the requests that it signed, in their order. */
-  readonly signed: string[] = [];
+  /** UIDs of the requests that it signed. */
+  private readonly signed = new Set<string>();
   private readonly informers: InformerSet;
   private readonly failures: unknown[] = [];
 
@@ -52,8 +52,9 @@ export class CertificateSigner {
 
   private async look({ metadata, spec, status }: CertificateSigningRequest): Promise<void> {
     const approved = status?.conditions?.some(({ type }) => type === "Approved") === true;
-    if (!approved || status?.certificate || this.signed.includes(metadata.name)) return;
-    this.signed.push(metadata.name);
+    const { uid = "" } = metadata;
+    if (!approved || status?.certificate || this.signed.has(uid)) return;
+    this.signed.add(uid);
     const certificate = await this.sign(Buffer.from(spec.request, "base64").toString());
     await this.client.patch(
       CertificateSigningRequest,
