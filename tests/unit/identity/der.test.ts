@@ -29,7 +29,15 @@ describe("DER", () => {
       assert.equal(read(dotted === "2.999.1" ? Buffer.from("0603883701", "hex") : oid(dotted)), dotted);
     const uuid = "2.25.329800735698586629295641978511506172918";
     assert.equal(read(Buffer.from("06146983f09da7ebcfdee0c7a1a7b2c0948cc8f9d776", "hex")), uuid);
-    for (const bytes of ["0600", "060255", "06045504", "060455048003", "0603800403", "06025584", "0403550403"])
+    for (const bytes of [
+      "0600",
+      "060255",
+      "06045504",
+      "060455048003",
+      "0603800403",
+      "06025584",
+      "0403550403",
+    ])
       assert.throws(() => read(Buffer.from(bytes, "hex")), DerError, bytes);
   });
 
