@@ -1,5 +1,6 @@
 import { EventReason, Label, ResourceSlice, type StorageClass, type Tenant } from "../api";
 import {
+  CertificateError,
   checkCertificateRequest,
   InvalidCertificateRequest,
   parseCertificateRequest,
@@ -210,8 +211,9 @@ class SliceReconciler {
       // The consumer is about to ask for a certificate of its new key: until then the one that it has must do.
       if (isAccepted(slice, "Authentication") && isForReplacedKey(csr, tenant))
         return { authentication: { outcome: "pending" } };
-      events.warning(slice, EventReason.invalidCSR, `spec.csr: ${error.message}`);
-      return { authentication: { outcome: "denied" } };
+      const why = `spec.csr: ${error.message}`;
+      events.warning(slice, EventReason.invalidCSR, why);
+      return { authentication: { outcome: "denied", why } };
     }
     try {
       const credentials = await this.identityProvider.credentials({
@@ -233,8 +235,11 @@ class SliceReconciler {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       if (!isConflict(error)) events.warning(slice, EventReason.authParamsFailed, error.message);
       // The consumer throws away the identity of a slice that is denied: not for a hiccup, nor while an accepted certificate is good.
-      const outcome = error instanceof ApiError || isAccepted(slice, "Authentication") ? "pending" : "denied";
-      return { authentication: { outcome }, error };
+      if (error instanceof ApiError || isAccepted(slice, "Authentication"))
+        return { authentication: { outcome: "pending" }, error };
+      // Other messages may tell more of this cluster than is a consumer's business.
+      const why = error instanceof CertificateError ? error.message : undefined;
+      return { authentication: { outcome: "denied", ...(why === undefined ? {} : { why }) }, error };
     }
   }
 

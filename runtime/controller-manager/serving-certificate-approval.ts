@@ -1,5 +1,5 @@
 import { type CertificateSigningRequest, ConditionReason, type VirtualNode } from "../api";
-import { InvalidCertificateRequest, parseCertificateRequest } from "../identity";
+import { checkCertificateRequest, InvalidCertificateRequest, parseCertificateRequest } from "../identity";
 import { DeploymentName } from "../plan/deployments";
 
 /** Signers of the certificates that virtual kubelets serve with. */
@@ -9,6 +9,7 @@ export const servingSigners = [
 ] as const;
 
 const nodePrefix = "system:node:";
+const nodesOrganization = "system:nodes";
 const allowedUsages = ["digital signature", "key encipherment", "server auth"];
 
 /**
@@ -22,19 +23,20 @@ export function refusal(
 ): string | undefined {
   const { username = "", usages = [], signerName } = request.spec;
   if (!servingSigners.some((signer) => signer === signerName)) return `signer ${signerName} is none of ours`;
-  let subject: ReturnType<typeof parseCertificateRequest>;
+  let virtualNode: VirtualNode | undefined;
   try {
-    subject = parseCertificateRequest(Buffer.from(request.spec.request, "base64"));
+    const pem = Buffer.from(request.spec.request, "base64");
+    const { commonName = "" } = parseCertificateRequest(pem);
+    const node = commonName.startsWith(nodePrefix) ? commonName.slice(nodePrefix.length) : undefined;
+    virtualNode = virtualNodes.find(({ metadata }) => metadata.name === node);
+    if (virtualNode === undefined) return `common name "${commonName}" names no virtual node`;
+    checkCertificateRequest(pem, {
+      subject: { commonName, organization: nodesOrganization },
+      addresses: "any",
+    });
   } catch (error) {
     if (error instanceof InvalidCertificateRequest) return error.message;
     throw error;
-  }
-  const { commonName = "", organizations } = subject;
-  const node = commonName.startsWith(nodePrefix) ? commonName.slice(nodePrefix.length) : undefined;
-  const virtualNode = virtualNodes.find(({ metadata }) => metadata.name === node);
-  if (virtualNode === undefined) return `common name "${commonName}" names no virtual node`;
-  if (organizations.length !== 1 || organizations[0] !== "system:nodes") {
-    return `organization is "${organizations.join(", ")}", not "system:nodes"`;
   }
   const { namespace = "", name } = virtualNode.metadata;
   // Of the process for all virtual nodes, or of a process for this one alone, whose account bears the node's name.

@@ -9,13 +9,16 @@ import {
   readElement,
   readElements,
   readInside,
+  readOid,
   sequence,
   set,
   tag,
   unsignedInteger,
   type DerElement,
 } from "./der";
-import { KeyError, publicKeyDer, readPrivateKey, readPublicKey } from "./key-pair";
+import { commonNameOf, type DistinguishedName, organizationsOf, readName } from "./distinguished-name";
+import { type Extension, extensionIds, readExtensions } from "./extensions";
+import { KeyError, readPrivateKey, readPublicKey } from "./key-pair";
 import { decodePem, encodePem } from "./pem";
 import type { Subject } from "./subject";
 import {
@@ -30,12 +33,19 @@ import {
 
 const label = "CERTIFICATE REQUEST";
 
-/** A parsed certificate signing request (PKCS#10). */
+/** A parsed certificate signing request (PKCS#10): what it says, be it harmless or not. Requests of others go through `checkCertificateRequest`. */
 export interface CertificateRequest {
-  /** Undefined when the subject has none. */
+  /** DER. */
+  der: Buffer;
+  subject: DistinguishedName;
+  /** As Kubernetes reads the subject, which may say more. Undefined when it has none. */
   commonName: string | undefined;
   organizations: string[];
   publicKey: KeyObject;
+  /** Extensions that it asks for. */
+  extensions: Extension[];
+  /** Object identifiers of what else stands beside its subject and key. */
+  otherAttributes: string[];
   /** Whether the request is signed with the key it asks a certificate for. */
   signatureValid: boolean;
 }
@@ -71,7 +81,7 @@ export function createCertificateRequest(
 
 function extensionRequest(names: AlternativeNames): Buffer {
   const extension = sequence(
-    oid(oids.subjectAltName),
+    oid(extensionIds.subjectAltName),
     element(tag.octetString, encodeAlternativeNames(names)),
   );
   return sequence(oid(oids.extensionRequest), set(sequence(extension)));
@@ -88,6 +98,11 @@ export function parseCertificateRequest(pem: string | Uint8Array): CertificateRe
   if (block.label !== label) {
     throw new InvalidCertificateRequest(`PEM block is labelled "${block.label}", expected "${label}"`);
   }
+  if (block.before.trim() !== "") {
+    throw new InvalidCertificateRequest(
+      `certificate request has ${block.before.length} characters before its PEM block`,
+    );
+  }
   if (block.rest !== "") {
     throw new InvalidCertificateRequest(
       `certificate request has ${block.rest.length} characters after its PEM block`,
@@ -103,6 +118,11 @@ export function parseCertificateRequest(pem: string | Uint8Array): CertificateRe
   }
 }
 
+/** The request as PEM written by ourselves: nobody reads another request in it than we did. */
+export function certificateRequestPem({ der }: CertificateRequest): string {
+  return encodePem(label, der);
+}
+
 /** The request without PEM armour: what two requests are compared by. */
 export function certificateRequestDer(pem: string | Uint8Array): Buffer | undefined {
   return decodePem(Buffer.from(pem).toString("utf8"))?.der;
@@ -114,95 +134,50 @@ function decode(der: Buffer): CertificateRequest {
   if (more.length > 0 || others.length > 0) throw new DerError("it has more parts than a request has");
   if (!expectTag(version, tag.integer).body.equals(Buffer.from([0])))
     throw new DerError("its version is not 0");
-  // Attributes may be left out, though the standard wants them.
-  if (extras !== undefined) expectTag(extras, contextTag(0, true));
   const publicKey = readSpki(expectTag(spki, tag.sequence));
   if (algorithm?.bytes.equals(signatureAlgorithm(publicKey)) !== true)
     throw new DerError("its signature algorithm is not the one of its key");
   const [unused, ...signed] = expectTag(signature, tag.bitString).body;
   if (unused !== 0) throw new DerError("its signature is not of whole bytes");
+  const subject = readName(name);
   return {
-    commonName: attributes(name, oids.commonName)[0],
-    organizations: attributes(name, oids.organization),
+    der,
+    subject,
+    commonName: commonNameOf(subject),
+    organizations: organizationsOf(subject),
     publicKey,
+    ...readAttributes(extras),
     signatureValid: verifyDer(expectTag(info, tag.sequence).bytes, Buffer.from(signed), publicKey),
   };
 }
 
+/** Attributes may be left out, though the standard wants them. */
+function readAttributes(
+  extras: DerElement | undefined,
+): Pick<CertificateRequest, "extensions" | "otherAttributes"> {
+  const attributes = extras === undefined ? [] : readInside(extras, contextTag(0, true));
+  const read = attributes.map((attribute) => {
+    const [type, values, ...more] = readInside(attribute, tag.sequence);
+    if (more.length > 0) throw new DerError("an attribute has more parts than one may have");
+    return { type: readOid(type), values: readInside(values, tag.set) };
+  });
+  return {
+    extensions: read
+      .filter(({ type }) => type === oids.extensionRequest)
+      .flatMap(({ values }) => values.flatMap((list) => readExtensions(list))),
+    otherAttributes: read.map(({ type }) => type).filter((type) => type !== oids.extensionRequest),
+  };
+}
+
 function readSpki(spki: DerElement): KeyObject {
+  let key: KeyObject;
   try {
-    return readPublicKey(createPublicKey({ key: spki.bytes, format: "der", type: "spki" }));
+    key = readPublicKey(createPublicKey({ key: spki.bytes, format: "der", type: "spki" }));
   } catch (cause) {
     if (cause instanceof KeyError) throw cause;
     throw new DerError("its public key is not readable", { cause });
   }
-}
-
-function attributes(name: DerElement | undefined, type: string): string[] {
-  const wanted = oid(type);
-  return readInside(name, tag.sequence)
-    .flatMap((rdn) => readInside(rdn, tag.set))
-    .map((attribute) => readElements(expectTag(attribute, tag.sequence).body))
-    .filter(([attributeType]) => attributeType?.bytes.equals(wanted) === true)
-    .map(([, value, ...more]) => {
-      if (more.length > 0) throw new DerError("an attribute of its subject has two values");
-      return textOf(value);
-    });
-}
-
-function textOf(value: DerElement | undefined): string {
-  if (value === undefined || !STRINGS.includes(value.tag))
-    throw new DerError("an attribute of its subject is no text");
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value.body);
-  } catch (cause) {
-    throw new DerError("an attribute of its subject is not UTF-8", { cause });
-  }
-}
-
-/** What the attributes that count here are written as. */
-const STRINGS: readonly number[] = [tag.utf8String, tag.printableString, tag.ia5String];
-
-export interface RequestExpectation {
-  subject: Subject;
-  /** The key that the request must be for; left out where the provider skips the comparison (TolerateNoHandshake). */
-  publicKey?: string | Uint8Array | KeyObject;
-}
-
-/**
- * A provider's checks of a peer's request, in the order of control plane reference 4.3, the first failure wins; last, that the
- * request is signed with its own key, which the API server would refuse otherwise.
- *
- * @throws InvalidCertificateRequest
- */
-export function checkCertificateRequest(
-  pem: string | Uint8Array,
-  expected: RequestExpectation,
-): CertificateRequest {
-  const request = parseCertificateRequest(pem);
-  const { commonName, organization } = expected.subject;
-  if (request.commonName !== commonName) {
-    throw new InvalidCertificateRequest(
-      `common name of the certificate request is ${quote(request.commonName)}, expected ${quote(commonName)}`,
-    );
-  }
-  if (request.organizations[0] !== organization) {
-    throw new InvalidCertificateRequest(
-      `organization of the certificate request is ${quote(request.organizations[0])}, expected ${quote(organization)}`,
-    );
-  }
-  if (
-    expected.publicKey !== undefined &&
-    !publicKeyDer(expected.publicKey).equals(publicKeyDer(request.publicKey))
-  ) {
-    throw new InvalidCertificateRequest("certificate request is for another public key than the tenant's");
-  }
-  if (!request.signatureValid) {
-    throw new InvalidCertificateRequest("certificate request is not signed with the key it is for");
-  }
-  return request;
-}
-
-function quote(value: string | undefined): string {
-  return value === undefined ? "missing" : JSON.stringify(value);
+  if (!key.export({ type: "spki", format: "der" }).equals(spki.bytes))
+    throw new DerError("its public key is not written in the usual form");
+  return key;
 }

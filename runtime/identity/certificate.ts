@@ -1,15 +1,23 @@
 import { X509Certificate } from "node:crypto";
-import { decodePem } from "./pem";
+import { contextTag, readElement, readInside, tag } from "./der";
+import { commonNameOf, type DistinguishedName, organizationsOf, readName } from "./distinguished-name";
+import { type Extension, readExtensions } from "./extensions";
+import { decodePem, encodePem } from "./pem";
 
-/** What the runtime reads of a certificate. */
+/** What the runtime reads of a certificate, be it a good one or not. One that is handed out goes through `checkCertificate`. */
 export interface Certificate {
+  subject: DistinguishedName;
+  /** As Kubernetes reads the subject, which may say more. Undefined when it has none. */
   commonName: string | undefined;
   organizations: string[];
   notBefore: Date;
   notAfter: Date;
   /** SPKI PEM. */
   publicKey: string;
+  extensions: Extension[];
 }
+
+const label = "CERTIFICATE";
 
 export class CertificateError extends Error {
   override name = "CertificateError";
@@ -22,18 +30,21 @@ export class CertificateError extends Error {
  */
 export function parseCertificate(pem: string | Uint8Array): Certificate {
   const block = decodePem(Buffer.from(pem).toString("utf8"));
-  if (block?.label !== "CERTIFICATE") {
+  if (block?.label !== label) {
     throw new CertificateError("certificate is not readable: expected a PEM block `CERTIFICATE`");
   }
   let parsed: Certificate;
   try {
     const certificate = new X509Certificate(block.der);
+    const { subject, extensions } = decode(block.der);
     parsed = {
-      commonName: subjectValues(certificate, "CN")[0],
-      organizations: subjectValues(certificate, "O"),
+      subject,
+      commonName: commonNameOf(subject),
+      organizations: organizationsOf(subject),
       notBefore: certificate.validFromDate,
       notAfter: certificate.validToDate,
       publicKey: certificate.publicKey.export({ type: "spki", format: "pem" }).toString(),
+      extensions,
     };
   } catch (cause) {
     throw new CertificateError("certificate is not readable: its PEM block holds no X.509 certificate", {
@@ -47,12 +58,32 @@ export function parseCertificate(pem: string | Uint8Array): Certificate {
   return parsed;
 }
 
-function subjectValues(certificate: X509Certificate, key: string): string[] {
-  // One line an attribute; the legacy object form of Node has a type that promises strings and may hold lists.
-  return certificate.subject
-    .split("\n")
-    .filter((line) => line.startsWith(`${key}=`))
-    .map((line) => line.slice(key.length + 1));
+/**
+ * The certificates of a PEM text and nothing else, written by ourselves: what is checked is what everybody reads.
+ *
+ * @throws CertificateError where one of them can't be read
+ */
+export function certificateChain(pem: string | Uint8Array): string {
+  const chain: string[] = [];
+  let block = decodePem(Buffer.from(pem).toString("utf8"));
+  for (; block !== undefined; block = decodePem(block.rest)) {
+    const certificate = encodePem(block.label, block.der);
+    parseCertificate(certificate);
+    chain.push(certificate);
+  }
+  return chain.join("");
+}
+
+function decode(der: Buffer): Pick<Certificate, "subject" | "extensions"> {
+  const [body] = readInside(readElement(der, tag.sequence), tag.sequence);
+  const parts = readInside(body, tag.sequence);
+  // Certificates of version 1 don't say so.
+  const version = parts[0]?.tag === contextTag(0, true) ? 1 : 0;
+  const list = parts.find((part) => part.tag === contextTag(3, true));
+  return {
+    subject: readName(parts[version + 4]),
+    extensions: list === undefined ? [] : readExtensions(readElement(list.body, tag.sequence)),
+  };
 }
 
 export type Renewal = { due: true } | { due: false; checkAgainAfterMs: number };

@@ -72,6 +72,29 @@ export function oid(dotted: string): Buffer {
   return element(tag.oid, Buffer.from(bytes));
 }
 
+/**
+ * The dotted form of an object identifier.
+ *
+ * @throws DerError where it is not written in its shortest form, so that no identifier can be written in two ways
+ */
+export function readOid(found: DerElement | undefined): string {
+  const { body } = expectTag(found, tag.oid);
+  if (body.length === 0 || (body.at(-1) ?? 0) >= 0x80) throw new DerError("object identifier is cut off");
+  const arcs: bigint[] = [];
+  let arc: bigint | undefined;
+  for (const byte of body) {
+    if (arc === undefined && byte === 0x80)
+      throw new DerError("object identifier is not in its shortest form");
+    arc = ((arc ?? 0n) << 7n) | BigInt(byte & 0x7f);
+    if (byte >= 0x80) continue;
+    arcs.push(arc);
+    arc = undefined;
+  }
+  const [first = 0n, ...rest] = arcs;
+  const root = first < 80n ? first / 40n : 2n;
+  return [root, first - root * 40n, ...rest].join(".");
+}
+
 /** A directory string: PrintableString when its alphabet allows, UTF8String otherwise (the choice that Go makes). */
 export function directoryString(text: string): Buffer {
   const printable = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text);

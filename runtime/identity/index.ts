@@ -16,12 +16,14 @@ export { controlPlaneSubject, peeringUserSubject, resourceSliceSubject, resource
 export type { Subject } from "./subject";
 export {
   certificateRequestDer,
-  checkCertificateRequest,
+  certificateRequestPem,
   createCertificateRequest,
   InvalidCertificateRequest,
   parseCertificateRequest,
 } from "./certificate-request";
-export type { CertificateRequest, RequestExpectation } from "./certificate-request";
+export type { CertificateRequest } from "./certificate-request";
+export { checkCertificate, checkCertificateRequest } from "./identity-check";
+export type { CertificateExpectation, RequestExpectation } from "./identity-check";
 export type { AlternativeNames } from "./x509-encoding";
 export { authParamsFaults, knownAuthParams } from "./auth-params-faults";
 export { CertificateError, parseCertificate, renewal } from "./certificate";

@@ -3,6 +3,8 @@
 export interface PemBlock {
   label: string;
   der: Buffer;
+  /** What comes before the block. */
+  before: string;
   /** What follows the block, its own line end excluded. */
   rest: string;
 }
@@ -25,5 +27,10 @@ export function decodePem(text: string): PemBlock | undefined {
   const [whole, label = "", body = ""] = match;
   // Node reads base64 leniently: what is no base64 would come out as other bytes.
   if (!BASE64.test(body.replace(/\s/g, ""))) return undefined;
-  return { label, der: Buffer.from(body, "base64"), rest: text.slice(match.index + whole.length) };
+  return {
+    label,
+    der: Buffer.from(body, "base64"),
+    before: text.slice(0, match.index),
+    rest: text.slice(match.index + whole.length),
+  };
 }

@@ -13,6 +13,7 @@ import {
   tag,
   unsignedInteger,
 } from "./der";
+import { extensionIds, keyPurposes } from "./extensions";
 import { type KeyPair, readPrivateKey } from "./key-pair";
 import { encodePem } from "./pem";
 import type { Subject } from "./subject";
@@ -20,7 +21,6 @@ import {
   type AlternativeNames,
   encodeAlternativeNames,
   encodeSubject,
-  oids,
   signatureAlgorithm,
   signDer,
 } from "./x509-encoding";
@@ -35,15 +35,6 @@ export interface Validity {
   notBefore: Date;
   notAfter: Date;
 }
-
-const extensionIds = {
-  subjectKeyIdentifier: "2.5.29.14",
-  keyUsage: "2.5.29.15",
-  basicConstraints: "2.5.29.19",
-  authorityKeyIdentifier: "2.5.29.35",
-  extendedKeyUsage: "2.5.29.37",
-} as const;
-const serverAuthentication = "1.3.6.1.5.5.7.3.1";
 
 /** Bits of a key usage extension, with the number of bits of the byte that are unused. */
 const usage = { certificateAndListSigning: [1, 0x06], digitalSignature: [7, 0x80] } as const;
@@ -94,13 +85,13 @@ export function issueServingCertificate(
       extensions: [
         extension(extensionIds.basicConstraints, true, sequence()),
         extension(extensionIds.keyUsage, true, bits(usage.digitalSignature)),
-        extension(extensionIds.extendedKeyUsage, false, sequence(oid(serverAuthentication))),
+        extension(extensionIds.extendedKeyUsage, false, sequence(oid(keyPurposes.serverAuthentication))),
         extension(
           extensionIds.authorityKeyIdentifier,
           false,
           sequence(element(contextTag(0, false), authorityId)),
         ),
-        extension(oids.subjectAltName, false, encodeAlternativeNames(names)),
+        extension(extensionIds.subjectAltName, false, encodeAlternativeNames(names)),
       ],
     }),
   };

@@ -11,7 +11,6 @@ export const oids = {
   commonName: "2.5.4.3",
   organization: "2.5.4.10",
   extensionRequest: "1.2.840.113549.1.9.14",
-  subjectAltName: "2.5.29.17",
 } as const;
 
 /** Names and addresses that a serving certificate is valid for. */

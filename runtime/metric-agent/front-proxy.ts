@@ -51,9 +51,9 @@ export function readFrontProxy(content: Readonly<Record<string, string>> | undef
 export function callerOf(request: IncomingMessage, proxy: FrontProxy): Caller | undefined {
   const socket = request.socket as TLSSocket;
   if (!socket.authorized) return undefined;
-  const { CN: commonName } = socket.getPeerCertificate().subject;
-  const name = Array.isArray(commonName) ? commonName[0] : commonName;
-  if (proxy.allowedNames.length > 0 && (name === undefined || !proxy.allowedNames.includes(name)))
+  // Node promises a text; common names that are several come as a list, and are nobody's.
+  const name: unknown = socket.getPeerCertificate().subject.CN;
+  if (proxy.allowedNames.length > 0 && (typeof name !== "string" || !proxy.allowedNames.includes(name)))
     return undefined;
   const values = (headers: readonly string[]) =>
     headers.flatMap((header) => request.headersDistinct[header] ?? []).filter((value) => value !== "");

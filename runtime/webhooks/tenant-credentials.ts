@@ -1,7 +1,14 @@
 import type { KeyObject } from "node:crypto";
 
 import { isRecord } from "../api/invalid-object";
-import { InvalidCertificateRequest, KeyError, parseCertificateRequest, readPublicKey } from "../identity";
+import {
+  checkCertificateRequest,
+  controlPlaneSubject,
+  InvalidCertificateRequest,
+  KeyError,
+  parseCertificateRequest,
+  readPublicKey,
+} from "../identity";
 import { DerError, readElement, readInside, tag } from "../identity/der";
 import type { AdmittedObject } from "./admission-review";
 import type { Findings } from "./fault-verdict";
@@ -12,7 +19,8 @@ const SHORTEST_RSA_SIGNATURE = 128;
 
 /**
  * What a consumer proves itself by, as far as it can be judged without the nonce: no key, request or signature of any kind is a fault, whatever
- * the handshake says later. Fields that are absent or empty come later. No sentence quotes a value.
+ * the handshake says later, and a request for anybody else than that consumer. Fields that are absent or empty come later. No sentence quotes a key or a
+ * signature.
  *
  * @see control plane reference 2.3, 4.1 to 4.3
  */
@@ -21,7 +29,7 @@ export function credentialFindings({ raw }: AdmittedObject): Findings {
   const faults: string[] = [];
   const key = keyOrFault(bytesOf(spec.publicKey));
   if (typeof key === "string") faults.push(`spec.publicKey: ${key}`);
-  const request = requestFault(bytesOf(spec.csr));
+  const request = requestFault(bytesOf(spec.csr), spec.clusterID);
   if (request !== undefined)
     faults.push(
       `spec.csr: ${request}; give the base64 of the PEM block CERTIFICATE REQUEST that the consumer made with its key, or leave the field out until it is there`,
@@ -53,10 +61,11 @@ function keyOrFault(bytes: Buffer | undefined): KeyObject | string | undefined {
   }
 }
 
-function requestFault(bytes: Buffer | undefined): string | undefined {
+function requestFault(bytes: Buffer | undefined, clusterID: unknown): string | undefined {
   if (bytes === undefined) return undefined;
   try {
-    parseCertificateRequest(bytes);
+    if (typeof clusterID !== "string" || clusterID === "") parseCertificateRequest(bytes);
+    else checkCertificateRequest(bytes, { subject: controlPlaneSubject(clusterID) });
     return undefined;
   } catch (error) {
     if (error instanceof InvalidCertificateRequest) return error.message;

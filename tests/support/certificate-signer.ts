@@ -13,8 +13,10 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 export class CertificateSigner {
   /** How far its clock is ahead of this machine's. */
   aheadMs = 0;
-  /** Names of the requests that it signed, in their order. */
-  readonly signed: string[] = [];
+  /** Whom it certifies, such as `O=system:masters, CN=admin`, whoever asks; undefined while it is honest. */
+  certifiesInstead: string | undefined;
+  /** UIDs of the requests that it signed. */
+  private readonly signed = new Set<string>();
   private readonly informers: InformerSet;
   private readonly failures: unknown[] = [];
 
@@ -50,8 +52,9 @@ export class CertificateSigner {
 
   private async look({ metadata, spec, status }: CertificateSigningRequest): Promise<void> {
     const approved = status?.conditions?.some(({ type }) => type === "Approved") === true;
-    if (!approved || status?.certificate || this.signed.includes(metadata.name)) return;
-    this.signed.push(metadata.name);
+    const { uid = "" } = metadata;
+    if (!approved || status?.certificate || this.signed.has(uid)) return;
+    this.signed.add(uid);
     const certificate = await this.sign(Buffer.from(spec.request, "base64").toString());
     await this.client.patch(
       CertificateSigningRequest,
@@ -69,7 +72,7 @@ export class CertificateSigner {
     const certificate = await x509.X509CertificateGenerator.create({
       notBefore,
       notAfter: new Date(notBefore.getTime() + this.lifetimeMs),
-      subject: request.subjectName,
+      subject: this.certifiesInstead ?? request.subjectName,
       issuer: issuer.subjectName,
       publicKey: request.publicKey,
       signingKey: await webcrypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]),

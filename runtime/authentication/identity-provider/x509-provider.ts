@@ -9,7 +9,17 @@ import {
   remoteCertificateName,
   Secret,
 } from "../../api";
-import { CertificateError, certificateRequestDer, parseCertificate, renewal } from "../../identity";
+import {
+  CertificateError,
+  type CertificateRequest,
+  certificateRequestDer,
+  certificateRequestPem,
+  checkCertificate,
+  checkCertificateRequest,
+  parseCertificate,
+  type Renewal,
+  renewal,
+} from "../../identity";
 import {
   type Clock,
   type Informer,
@@ -34,6 +44,7 @@ export interface X509ProviderDependencies {
 }
 
 const signer = "kubernetes.io/kube-apiserver-client";
+const usages = ["digital signature", "key encipherment", "client auth"];
 /** A certificate that is due as soon as it is issued comes from a signer with next to no lifetime: asked again this often, no more. */
 const attempts = 3;
 
@@ -46,14 +57,15 @@ export class X509Provider implements IdentityProvider {
 
   async credentials(request: CredentialRequest): Promise<Credentials> {
     const { apiServer, ca } = await this.own.endpoint();
-    const cached = this.cached(request);
+    const asked = checkCertificateRequest(request.csr, { subject: request.subject });
+    const cached = this.cached(request, asked);
     let replaced: Buffer | undefined;
-    let certificate = cached?.certificate;
+    let certificate = cached;
     for (let attempt = 0; attempt < attempts; attempt++) {
       if (certificate !== undefined) {
-        const due = renewal(parseCertificate(certificate), new Date(this.own.clock.now()));
+        const due = this.renewal(certificate);
         if (!due.due) {
-          if (certificate !== cached?.certificate) await this.remember(request, certificate);
+          if (certificate !== cached) await this.remember(request, certificate);
           return {
             outcome: "issued",
             renewed: replaced !== undefined,
@@ -68,7 +80,7 @@ export class X509Provider implements IdentityProvider {
         }
         replaced = certificate;
       }
-      const issued = await this.issue(request, replaced);
+      const issued = await this.issue(request, asked, replaced);
       if (!Buffer.isBuffer(issued)) return { outcome: "pending", checkAgainAfterMs: issued.remainingMs };
       certificate = issued;
     }
@@ -77,13 +89,26 @@ export class X509Provider implements IdentityProvider {
     );
   }
 
-  /** The certificate kept for this very request; one for another request is of a key that the consumer no longer uses. */
-  private cached(request: CredentialRequest): { certificate: Buffer } | undefined {
+  private renewal(certificate: Buffer): Renewal {
+    return renewal(parseCertificate(certificate), new Date(this.own.clock.now()));
+  }
+
+  /**
+   * The certificate kept for this very request; one for another request is of a key that the consumer no longer uses. What is not to be handed
+   * out is as good as missing, unless it is due and replaced anyway.
+   */
+  private cached(request: CredentialRequest, asked: CertificateRequest): Buffer | undefined {
     const data = this.secret(request)?.data;
     const certificate = Buffer.from(data?.[DataKey.certificate] ?? "", "base64");
     const csr = certificateRequestDer(Buffer.from(data?.[DataKey.csr] ?? "", "base64"));
-    const same = csr !== undefined && certificateRequestDer(request.csr)?.equals(csr) === true;
-    return same && isCertificate(certificate) ? { certificate } : undefined;
+    if (csr?.equals(asked.der) !== true) return undefined;
+    try {
+      if (!this.renewal(certificate).due) checked(certificate, request, asked);
+      return certificate;
+    } catch (error) {
+      if (error instanceof CertificateError) return undefined;
+      throw error;
+    }
   }
 
   private secret({ tenantNamespace, sliceName }: CredentialRequest): Secret | undefined {
@@ -113,14 +138,20 @@ export class X509Provider implements IdentityProvider {
     );
   }
 
-  /** The issued certificate, or how long it may still take. Approves at once what it has made. */
+  /**
+   * The issued certificate, or how long it may still take. Approves at once what it has made.
+   *
+   * @throws CertificateError where the signer answered with another certificate than was asked for
+   */
   private async issue(
     request: CredentialRequest,
+    asked: CertificateRequest,
     replaced: Buffer | undefined,
   ): Promise<Buffer | { remainingMs: number }> {
-    let object = await this.requested(request, issuanceName(request.csr, replaced));
+    const pem = Buffer.from(certificateRequestPem(asked));
+    let object = await this.requested(request, pem, issuanceName(pem, replaced));
     // Approving what somebody else put there under this name would give them a certificate of their choice.
-    if (object.spec.signerName !== signer || object.spec.request !== request.csr.toString("base64")) {
+    if (!isOurs(object, pem)) {
       throw new Error(
         `CertificateSigningRequest ${object.metadata.name} is not the one made for ${request.subject.commonName}; delete it`,
       );
@@ -132,7 +163,7 @@ export class X509Provider implements IdentityProvider {
     }
     switch (state.state) {
       case "issued":
-        return state.certificate;
+        return handedOut(object.metadata.name, () => checked(state.certificate, request, asked));
       case "waiting":
         return { remainingMs: state.remainingMs };
       case "failed":
@@ -151,7 +182,11 @@ export class X509Provider implements IdentityProvider {
     return state;
   }
 
-  private async requested(request: CredentialRequest, name: string): Promise<CertificateSigningRequest> {
+  private async requested(
+    request: CredentialRequest,
+    pem: Buffer,
+    name: string,
+  ): Promise<CertificateSigningRequest> {
     const { client, requests } = this.own;
     const known = requests.get(name);
     if (known !== undefined) return known;
@@ -173,8 +208,8 @@ export class X509Provider implements IdentityProvider {
         },
         spec: {
           signerName: signer,
-          request: request.csr.toString("base64"),
-          usages: ["digital signature", "key encipherment", "client auth"],
+          request: pem.toString("base64"),
+          usages,
         },
       });
     } catch (error) {
@@ -207,13 +242,28 @@ export class X509Provider implements IdentityProvider {
   }
 }
 
-/** What somebody broke is as good as missing: another one is issued. */
-function isCertificate(pem: Buffer): boolean {
+function isOurs({ spec }: CertificateSigningRequest, pem: Buffer): boolean {
+  return (
+    spec.signerName === signer &&
+    spec.request === pem.toString("base64") &&
+    JSON.stringify([...(spec.usages ?? [])].sort()) === JSON.stringify([...usages].sort())
+  );
+}
+
+/** A certificate just as its consumer gets it. @throws CertificateError where it is another than was asked for */
+function checked(certificate: Buffer, { subject }: CredentialRequest, asked: CertificateRequest): Buffer {
+  const { publicKey } = asked;
+  return Buffer.from(checkCertificate(certificate, { subject, publicKey, purpose: "client" }));
+}
+
+function handedOut(name: string, check: () => Buffer): Buffer {
   try {
-    parseCertificate(pem);
-    return true;
+    return check();
   } catch (error) {
-    if (error instanceof CertificateError) return false;
-    throw error;
+    if (!(error instanceof CertificateError)) throw error;
+    throw new CertificateError(
+      `the certificate that signer ${signer} issued for CertificateSigningRequest ${name} is not handed out: ${error.message}; see who signs in this cluster, and delete the CertificateSigningRequest to have it asked for again`,
+      { cause: error },
+    );
   }
 }

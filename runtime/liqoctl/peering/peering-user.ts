@@ -3,8 +3,11 @@ import { peeringUserName, RoleName } from "../../api/keys";
 import { CertificateSigningRequest, ClusterRole, Role, RoleBinding } from "../../api/kubernetes";
 import {
   buildKubeconfig,
+  CertificateError,
+  checkCertificate,
   createCertificateRequest,
   generateKeyPair,
+  type CertificateExpectation,
   type KeyType,
   peeringUserSubject,
 } from "../../identity";
@@ -39,11 +42,15 @@ export async function makePeeringUser(
   await requireRoles(run, cluster);
   const { name: tenantNamespace } = await ensureTenantNamespace(run, cluster, consumer);
   const subject = peeringUserSubject(consumer);
-  const { privateKey } = generateKeyPair(keyType);
+  const { privateKey, publicKey } = generateKeyPair(keyType);
   const certificate = await run.progress.step(
     undefined,
     `have a certificate signed for the peering user of ${consumer}`,
-    (waiting) => issue(run, cluster, consumer, createCertificateRequest(subject, privateKey), waiting),
+    async (waiting) => {
+      const csr = createCertificateRequest(subject, privateKey);
+      const issued = await issue(run, cluster, consumer, csr, waiting);
+      return checked(issued, { subject, publicKey, purpose: "client", now: new Date() }, consumer);
+    },
     () => `certificate of the peering user of ${consumer} signed`,
   );
   const user = { consumerClusterId: consumer, userName: subject.commonName, liqoNamespace, tenantNamespace };
@@ -95,6 +102,23 @@ async function requireRoles(run: Run, { client, liqoNamespace }: Cluster): Promi
   );
 }
 
+/** @throws CommandError where the signer answered with another certificate than was asked for */
+function checked(certificate: string, expected: CertificateExpectation, consumer: string): string {
+  try {
+    return checkCertificate(certificate, expected);
+  } catch (cause) {
+    if (!(cause instanceof CertificateError)) throw cause;
+    throw new CommandError(
+      `the certificate that was signed for the peering user of ${consumer} is not given out: ${cause.message}`,
+      `see who signs in this cluster; ${takeBack(consumer)}`,
+      { cause },
+    );
+  }
+}
+
+const takeBack = (consumer: string) =>
+  `take it back: liqoctl delete peering-user --consumer-cluster-id ${consumer}`;
+
 /** Asks for the certificate, approves the request, and waits for the signer. */
 async function issue(
   run: Run,
@@ -127,7 +151,7 @@ async function issue(
     { status: { conditions: [...(created.status?.conditions ?? []), approved] } },
     { type: "merge", subresource: "approval", ...run.call },
   );
-  const again = `take it back: liqoctl delete peering-user --consumer-cluster-id ${consumer}`;
+  const again = takeBack(consumer);
   const next = `this cluster's control plane may have no signer for ${wanted.spec?.signerName ?? ""}, as on EKS; ${again}`;
   return await waitUntil(run, { waiting, next }, async () => {
     const { status } = (await client.get(CertificateSigningRequest, created.metadata, run.call)) ?? {};

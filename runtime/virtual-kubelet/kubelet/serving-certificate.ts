@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { CertificateSigningRequest } from "../../api/kubernetes";
-import { createCertificateRequest, parseCertificate, type Subject } from "../../identity";
+import { checkCertificate, createCertificateRequest, parseCertificate, type Subject } from "../../identity";
 import { createCertificateAuthority, issueServingCertificate } from "../../identity/serving-certificate";
 import type { KubeClient, Logger } from "../../kube";
 
@@ -78,8 +78,10 @@ export class ServingCertificate {
   }
 
   private async request(signerName: string, signal: AbortSignal): Promise<CertifiedKey> {
-    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-    const pem = createCertificateRequest(this.subject(), privateKey, { ip: [this.settings.address] });
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+    const subject = this.subject();
+    const addresses = [this.settings.address];
+    const pem = createCertificateRequest(subject, privateKey, { ip: addresses });
     const created = await this.client.create(CertificateSigningRequest, {
       apiVersion: CertificateSigningRequest.apiVersion,
       kind: CertificateSigningRequest.kind,
@@ -90,7 +92,9 @@ export class ServingCertificate {
         usages: ["digital signature", "server auth"],
       },
     });
-    const certificate = await this.untilSigned(created.metadata.name, signerName, signal);
+    const signed = await this.untilSigned(created.metadata.name, signerName, signal);
+    const expected = { subject, publicKey, purpose: "server", addresses, now: new Date() } as const;
+    const certificate = checkCertificate(signed, expected);
     return { certificate, key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
   }
 

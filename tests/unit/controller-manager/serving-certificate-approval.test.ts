@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import type { CertificateSigningRequest, VirtualNode } from "../../../runtime/api";
 import { refusal } from "../../../runtime/controller-manager/serving-certificate-approval";
 import { createCertificateRequest, ed25519KeyPair } from "../../../runtime/identity";
+import { base64 } from "../../support/base64";
+import { asksFor, CN, extensions, hostileRequest, O, subjectOf } from "../../support/hostile-identities";
 
 const key = ed25519KeyPair(Buffer.alloc(32, 3)).privateKey;
 const virtualNode: VirtualNode = {
@@ -26,6 +28,9 @@ const request = (
     ...over,
   },
 });
+
+const hostile = (subject: Buffer, ...attributes: Buffer[]) =>
+  request({ request: base64(hostileRequest(key, { subject, attributes })) });
 
 describe("a request for a serving certificate", () => {
   for (const [title, username, signerName] of [
@@ -89,6 +94,24 @@ describe("a request for a serving certificate", () => {
       request({ signerName: "kubernetes.io/kube-apiserver-client" }),
       [virtualNode],
       /none of ours/,
+    ],
+    [
+      "a second name, of a real node",
+      hostile(subjectOf([O, "system:nodes"], [CN, "system:node:worker-1"], [CN, "system:node:milan"])),
+      [virtualNode],
+      /"system:node:worker-1" and "system:node:milan", expected "system:node:milan" alone/,
+    ],
+    [
+      "a second group",
+      hostile(subjectOf([O, "system:nodes"], [O, "system:masters"], [CN, "system:node:milan"])),
+      [virtualNode],
+      /"system:nodes" and "system:masters", expected "system:nodes" alone/,
+    ],
+    [
+      "the name of another server",
+      hostile(subjectOf([O, "system:nodes"], [CN, "system:node:milan"]), asksFor(extensions.dns)),
+      [virtualNode],
+      /kind DNS name, expected IP address/,
     ],
     ["no request", request({ request: "" }), [virtualNode], /no PEM block/],
   ];

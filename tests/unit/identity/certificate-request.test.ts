@@ -210,6 +210,7 @@ describe("the checks of a peer's certificate request", () => {
     assert.deepEqual(decodePem("noise\n-----BEGIN A-----\nAQID\n-----END A-----\nrest"), {
       label: "A",
       der: Buffer.from([1, 2, 3]),
+      before: "noise\n",
       rest: "rest",
     });
     assert.equal(decodePem("-----BEGIN A-----\nAQID\n-----END B-----\n"), undefined);

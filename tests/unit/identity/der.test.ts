@@ -7,6 +7,7 @@ import {
   oid,
   readElement,
   readElements,
+  readOid,
   tag,
   unsignedInteger,
 } from "../../../runtime/identity/der";
@@ -20,6 +21,24 @@ describe("DER", () => {
         assert.deepEqual(read.body, body);
       }),
     );
+  });
+
+  it("reads object identifiers that it writes, in their shortest form alone", () => {
+    const read = (bytes: Buffer) => readOid(readElements(bytes)[0]);
+    for (const dotted of ["2.5.4.3", "1.2.840.113549.1.9.14", "0.9.2342", "2.999.1", "1.3.6.1.4.1.57683.2"])
+      assert.equal(read(dotted === "2.999.1" ? Buffer.from("0603883701", "hex") : oid(dotted)), dotted);
+    const uuid = "2.25.329800735698586629295641978511506172918";
+    assert.equal(read(Buffer.from("06146983f09da7ebcfdee0c7a1a7b2c0948cc8f9d776", "hex")), uuid);
+    for (const bytes of [
+      "0600",
+      "060255",
+      "06045504",
+      "060455048003",
+      "0603800403",
+      "06025584",
+      "0403550403",
+    ])
+      assert.throws(() => read(Buffer.from(bytes, "hex")), DerError, bytes);
   });
 
   it("writes object identifiers with arcs above 127", () => {

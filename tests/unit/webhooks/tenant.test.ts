@@ -9,6 +9,7 @@ import {
 } from "../../../runtime/identity";
 import { labelForeignCluster } from "../../../runtime/webhooks/foreign-cluster";
 import { labelTenant, validateTenant } from "../../../runtime/webhooks/tenant";
+import { CN, hostileRequest, O, subjectOf } from "../../support/hostile-identities";
 import { admissionRequest } from "./requests";
 
 const key = "liqo.io/remote-cluster-id";
@@ -190,6 +191,16 @@ describe("the key material of a Tenant", () => {
     assert.match(answer, /spec\.csr: certificate request holds no PEM block; give/);
     assert.match(answer, /spec\.signature: its 3 bytes are no signature by a key of type Ed25519.*; give/);
     assert.doesNotMatch(answer, /AAAA/);
+  });
+
+  it("is refused where the request is for anybody else, or for somebody else besides", () => {
+    const { privateKey } = pairs.Ed25519;
+    const double = subjectOf([O, "liqo.io"], [CN, "rome"], [CN, "system:kube-controller-manager"]);
+    for (const [csr, words] of [
+      [createCertificateRequest(controlPlaneSubject("turin"), privateKey), /"turin", expected "rome"/],
+      [hostileRequest(privateKey, { subject: double }), /expected "rome" alone; give/],
+    ] as const)
+      assert.match(judge(holding({ csr: base64(csr) })), words);
   });
 
   it("is refused where the signature is of another type than the key", () => {
