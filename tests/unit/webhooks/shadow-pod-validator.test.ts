@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 
+import { DEFAULT_POD_POLICY } from "../../../runtime/plan/pod-policy";
 import { amountsOf } from "../../../runtime/plan/quantity";
 import { soleLeader } from "../../../runtime/webhooks/leadership";
 import { QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
@@ -22,6 +23,7 @@ describe("the validation of a new ShadowPod", () => {
     existing = new Set();
     options = {
       enforce: true,
+      policy: DEFAULT_POD_POLICY,
       ledger,
       ready: () => true,
       leadership: soleLeader,
