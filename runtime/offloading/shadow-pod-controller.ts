@@ -72,7 +72,10 @@ export function shadowPodController(
       sources: [
         watches(shadows, { when: exceptStatus }),
         watches(pods, { when: podChanged }),
-        watches(namespaces, { keys: (namespace) => podless(namespace, shadows, pods), when: standardChanged }),
+        watches(namespaces, {
+          keys: (namespace) => podless(namespace, shadows, pods),
+          when: standardChanged,
+        }),
       ],
       objectOf: (key) => shadows.getByKey(key),
       reconcile: (key) => reconciler.reconcile(key, shadows.getByKey(key)),

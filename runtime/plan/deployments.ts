@@ -115,7 +115,11 @@ function podCidrs(settings: Settings): string[] {
 }
 
 /** For the webhook, which refuses, and for the controllers, which make nothing that it would refuse. */
-function podPolicyFlags({ serviceAccounts, priorityClasses, runtimeClasses }: Settings["offloading"]): string[] {
+function podPolicyFlags({
+  serviceAccounts,
+  priorityClasses,
+  runtimeClasses,
+}: Settings["offloading"]): string[] {
   return [
     ...flag("allowed-service-accounts", serviceAccounts.join(",")),
     ...flag("allowed-priority-classes", priorityClasses.join(",")),

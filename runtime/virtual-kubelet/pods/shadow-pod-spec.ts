@@ -1,4 +1,10 @@
-import type { Container, NodeAffinity, PodSpec, ResourceRequirements, Toleration } from "kubernetes-types/core/v1";
+import type {
+  Container,
+  NodeAffinity,
+  PodSpec,
+  ResourceRequirements,
+  Toleration,
+} from "kubernetes-types/core/v1";
 
 import { Annotation, Name, VIRTUAL_NODE_TAINT } from "../../api/keys";
 import type { WholePodSpec } from "../../api";

@@ -111,6 +111,20 @@ describe("the validation of a new ShadowPod", () => {
     });
   }
 
+  it("needs pods that name nothing of the provider, whether quotas are enforced or not", async () => {
+    const placed = {
+      ...shadowPod("a"),
+      spec: { pod: { containers: [], nodeName: "control-plane-1" } },
+    };
+    for (const enforce of [true, false]) {
+      options.enforce = enforce;
+      assert.match(await create(placed), /^403 spec\.pod\.nodeName is "control-plane-1"/);
+    }
+    options.policy = { ...options.policy, runtimeClasses: ["kata"] };
+    const contained = { ...shadowPod("a"), spec: { pod: { containers: [], runtimeClassName: "kata" } } };
+    assert.equal(await create(contained), "allowed");
+  });
+
   it("does not look at quotas when they are not enforced", async () => {
     options.enforce = false;
     assert.equal(await create(shadowPod("a", "99", { "offloading.liqo.io/origin": "rome" })), "allowed");
