@@ -194,7 +194,10 @@ class ShadowPodReconciler {
       throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
     // The webhook refuses them too; where it was not asked, this is the last to look.
     const fault = podFault(source.spec.pod, this.policy);
-    if (fault !== undefined) throw new Terminal(FAILED_CREATE, `Failed to create pod: ${fault}`);
+    if (fault !== undefined) {
+      await this.tellRefusal(shadow, fault);
+      throw new Terminal(FAILED_CREATE, `Failed to create pod: ${fault}`);
+    }
     try {
       const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
       this.held.busy();
@@ -205,13 +208,30 @@ class ShadowPodReconciler {
         labels: podLabels(source),
         annotations: source.metadata.annotations,
       });
+      if (shadow.status?.reason !== undefined) await this.tellRefusal(shadow, undefined);
       return;
     } catch (error) {
       if (isAlreadyExists(error)) return await this.meetExisting(shadow);
       events.warning(shadow, FAILED_CREATE, `Failed to create pod: ${messageOf(error)}`);
-      if (violatesStandard(error)) return { requeueAfterMs: FORBIDDEN_AGAIN_MS };
-      throw error;
+      if (!violatesStandard(error)) throw error;
+      await this.tellRefusal(shadow, messageOf(error));
+      return { requeueAfterMs: FORBIDDEN_AGAIN_MS };
     }
+  }
+
+  /** To the consumer, whose virtual kubelet passes it on to the local pod; undefined when it is over. */
+  private async tellRefusal(shadow: ShadowPod, why: string | undefined): Promise<void> {
+    const { metadata, status } = shadow;
+    if (status?.message === why) return;
+    const reason = why === undefined ? null : FAILED_CREATE;
+    const body = {
+      metadata: { uid: metadata.uid },
+      status: { phase: status?.phase ?? "Pending", reason, message: why ?? null },
+    };
+    await this.context.client.patchForMetadata(ShadowPod, metadata, body, {
+      type: "merge",
+      subresource: "status",
+    });
   }
 
   /** A pod of the name exists that our watch does not show: it lags, or the pod lacks our label. */

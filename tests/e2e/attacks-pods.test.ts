@@ -108,6 +108,9 @@ describe("pods of a stranger", function () {
         const name = `powerful-${at}`;
         assert.equal(await rome.run(name, spec), "allowed");
         assert.match(await rome.reason(name), why);
+        await until("the status says so too", async () =>
+          why.test((await rome.statusOf(name))?.message ?? ""),
+        );
         assert.equal(await rome.pod(name), undefined);
       });
     }
@@ -139,6 +142,10 @@ describe("pods of a stranger", function () {
       await enforce(atMilan("").namespace, { annotations: { [OURS]: "privileged" } });
       await untilLevel("shop-rome", "privileged");
       await until("the pod is made", () => rome.pod("later"));
+      await until("nothing is told any more", async () => {
+        const status = await rome.statusOf("later");
+        return status?.reason === undefined && status?.message === undefined;
+      });
       await enforce(atMilan("").namespace, { annotations: { [OURS]: "restricted" } });
       await untilLevel("shop-rome", "restricted");
       assert.equal(await levelOf("tools-rome"), "restricted");

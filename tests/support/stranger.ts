@@ -188,6 +188,14 @@ export class Stranger {
     });
   }
 
+  /** What milan says of a ShadowPod, once it says anything. */
+  async statusOf(name: string): Promise<ShadowPod["status"]> {
+    return await until(`milan says something of ${name}`, async () => {
+      const shadow = await this.kubelet.get(ShadowPod, { name, namespace: "shop-rome" });
+      return shadow?.status;
+    });
+  }
+
   private async start(): Promise<void> {
     await this.peering.start();
     await this.peering.peer();

@@ -31,6 +31,13 @@ export const ShadowPod = defineKind({
     z.object({
       observedGeneration: observedGeneration(),
       phase: z.enum(["Pending", "Running", "Succeeded", "Failed", "Unknown"]).default("Unknown"),
+      reason: z
+        .string()
+        .optional()
+        .describe(
+          "Why there is no pod, in one word, while the provider makes none. Ours, as is the message.",
+        ),
+      message: z.string().optional().describe("The same for people, with the way out."),
     }),
   columns: [{ name: "Status", jsonPath: ".status.phase" }, AGE],
 });

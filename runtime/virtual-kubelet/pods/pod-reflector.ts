@@ -181,8 +181,10 @@ export class PodReflector {
     const remotePod = decision.remote ? remote.pods.get(name, remote.remote) : undefined;
     const unavailable = local.metadata.labels?.[Label.remoteUnavailable] === LabelValue.true;
     if (remotePod === undefined) {
-      // Nothing to tell yet; the pod is marked as taken over all the same.
-      return await this.writeStatus(local, takenStatus(local.status), memory);
+      // Nothing to tell yet, unless the provider makes no pod; the local one is marked as taken over all the same.
+      const why = decision.remote ? undefined : shadow?.status?.message;
+      const refused = why === undefined ? undefined : refusedStatus(local.status, why);
+      return await this.writeStatus(local, refused ?? takenStatus(local.status), memory);
     }
     memory.restarts = rememberRestarts(
       memory.restarts,
