@@ -90,6 +90,7 @@ export const installationShape = shape<InstallationArgs>({
   defaultResourceSliceClassEnabled: later,
   enforceResources: later,
   limitsEnforcement: later,
+  offloading: later,
   peerPingIntervalSeconds: later,
   replicas: later,
   resources: later,

@@ -11,6 +11,7 @@ export type {
   GatewayArgs,
   InstallationArgs,
   NetworkingArgs,
+  OffloadedPodsArgs,
   PingArgs,
   ReplicasArgs,
   ResourceRequirementsArgs,

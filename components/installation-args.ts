@@ -48,6 +48,8 @@ export interface InstallationArgs {
   enforceResources?: pulumi.Input<boolean>;
   /** `None`, `Soft` (offloaded containers must have requests) or `Hard` (and limits equal to them); `None` by default. */
   limitsEnforcement?: pulumi.Input<string>;
+  /** What the pods of consumers may be and name in this cluster (docs/security.md). */
+  offloading?: pulumi.Input<OffloadedPodsArgs>;
   /** Interval of the check that each peer's API server answers, in seconds; 0 turns it off. 15 by default. */
   peerPingIntervalSeconds?: pulumi.Input<number>;
   /** Pods of each component; 1 by default. With more than one, they elect a leader. */
@@ -56,6 +58,18 @@ export interface InstallationArgs {
   resources?: pulumi.Input<ComponentResourcesArgs>;
   /** Longest time for each object, and above all for the pods to be ready, in seconds; 300 by default. */
   timeoutSeconds?: number;
+}
+
+/** What a provider grants to the pods of consumers. */
+export interface OffloadedPodsArgs {
+  /** Pod Security Standard that remote namespaces enforce: `baseline`, the default, `restricted` or `privileged`. */
+  podSecurity?: pulumi.Input<string>;
+  /** Service accounts that offloaded pods may run as, besides `default`; `*` for all. */
+  serviceAccounts?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Priority classes that offloaded pods may have; none by default, `*` for all. */
+  priorityClasses?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Runtime classes that offloaded pods may have; none by default, `*` for all. */
+  runtimeClasses?: pulumi.Input<pulumi.Input<string>[]>;
 }
 
 export interface TelemetryArgs {

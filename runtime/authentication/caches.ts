@@ -88,7 +88,6 @@ export class AuthenticationCaches {
     this.tenants.addIndex(peer, consumersOf);
     this.slices.addIndex(peer, claimantsOf);
     this.renews.addIndex(peer, peersOf);
-    this.namespaceMaps.addIndex(peer, peersOf);
     this.roleBindings.addIndex(peer, peersOf);
     this.clusterRoleBindings.addIndex(peer, peersOf);
   }

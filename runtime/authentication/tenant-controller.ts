@@ -46,7 +46,16 @@ export function runTenantController(
         watches(caches.consumerRoles, { keys: () => caches.tenants.list().map(keyOf) }),
         // Copies that come after their Tenant was cordoned or drained.
         watches(caches.slices, { keys: ofPeer, when: exceptStatus }),
-        watches(caches.namespaceMaps, { keys: ofPeer, when: exceptStatus }),
+        // By their namespace: the labels are the peer's.
+        watches(caches.namespaceMaps, {
+          keys: ({ metadata: { namespace } }) => [
+            ...tenantsOf(caches.tenantNamespaces.clusterOf(namespace)),
+            ...caches.tenants
+              .list()
+              .flatMap((one) => (one.metadata.namespace === namespace ? [keyOf(one)] : [])),
+          ],
+          when: exceptStatus,
+        }),
         ...endpointChanges(() => caches.tenants.list().map(keyOf)),
       ],
       // What was issued before is kept there.
@@ -125,7 +134,7 @@ class TenantReconciler {
     const slices = await this.grants.deleteSlices(consumer);
     if (slices > 0)
       events.normal(tenant, EventReason.resourceSlicesDeleted, `Deleted ${slices} resource slices`);
-    const maps = await this.grants.deleteNamespaceMaps(consumer);
+    const maps = await this.grants.deleteNamespaceMaps(tenant, consumer);
     if (maps > 0) events.normal(tenant, EventReason.namespaceMapsDeleted, `Deleted ${maps} namespace maps`);
     await patchStatusIfChanged(client, Tenant, tenant, {});
   }

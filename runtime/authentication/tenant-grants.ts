@@ -2,8 +2,10 @@ import { z } from "zod";
 import {
   Annotation,
   ClusterRoleBinding,
+  Finalizer,
   Label,
   LabelValue,
+  Namespace,
   NamespaceMap,
   ResourceSlice,
   RoleBinding,
@@ -178,19 +180,39 @@ export class TenantGrants {
     return copies.length;
   }
 
-  /** @returns how many were there to delete; the offloaded namespaces go with them */
-  async deleteNamespaceMaps(consumer: string): Promise<number> {
+  /**
+   * Takes back the consumer's maps, and with them the offloaded namespaces. The consumer writes the labels and finalizers of its maps, so what is
+   * its own says the tenant namespace alone; and namespaces whose map it made disappear without them go by themselves.
+   *
+   * @returns how many maps were there to delete
+   */
+  async deleteNamespaceMaps(tenant: Tenant, consumer: string): Promise<number> {
     const { runtime, caches } = this.authentication;
-    const copies = caches
-      .ofPeer(caches.namespaceMaps, consumer)
-      .filter(
-        ({ metadata }) =>
-          metadata.labels?.[Label.replicationOrigin] === consumer && !metadata.deletionTimestamp,
-      );
-    for (const { metadata } of copies) {
+    // Its label may have been removed; the Tenant is in it all the same.
+    const tenantNamespaces = [...caches.tenantNamespaces.namesOf(consumer), tenant.metadata.namespace ?? ""];
+    const maps = caches.namespaceMaps
+      .list()
+      .filter(({ metadata }) => tenantNamespaces.includes(metadata.namespace ?? ""))
+      .filter((map) => !map.metadata.deletionTimestamp && !isOwnMap(map, consumer));
+    for (const { metadata } of maps) {
       await runtime.client.delete(NamespaceMap, metadata, { uid: metadata.uid });
     }
-    return copies.length;
+    await this.deleteOffloadedNamespaces(tenantNamespaces);
+    return maps.length;
+  }
+
+  private async deleteOffloadedNamespaces(tenantNamespaces: readonly string[]): Promise<void> {
+    const { runtime, options } = this.authentication;
+    // Without offloading there are none, nor the right to delete them.
+    if (!options.offloadingEnabled) return;
+    const offloaded = await runtime.client.list(Namespace, { labelSelector: Label.remoteClusterID });
+    for (const { metadata } of offloaded) {
+      const [tenantNamespace = "", map] =
+        metadata.annotations?.[Annotation.managedByNamespaceMap]?.split("/") ?? [];
+      if (map === undefined || !tenantNamespaces.includes(tenantNamespace)) continue;
+      if (metadata.deletionTimestamp) continue;
+      await runtime.client.delete(Namespace, { name: metadata.name }, { uid: metadata.uid });
+    }
   }
 
   private copies(consumer: string): ResourceSlice[] {
@@ -207,6 +229,20 @@ export class TenantGrants {
       if (!isNotFound(error)) throw error;
     }
   }
+}
+
+/**
+ * Whether a map in a tenant namespace is the one that this cluster, a consumer itself, keeps for that peer as its provider. Anything that would
+ * make it a peer's rules that out.
+ */
+export function isOwnMap({ metadata: { name, labels, finalizers } }: NamespaceMap, peer: string): boolean {
+  return (
+    name === peer &&
+    labels?.[Label.replication] === LabelValue.true &&
+    labels[Label.replicationDestination] === peer &&
+    labels[Label.replicated] !== LabelValue.true &&
+    finalizers?.includes(Finalizer.namespaceMap) !== true
+  );
 }
 
 function kept({ metadata, roleRef, subjects }: RoleBinding): KeptBinding {

@@ -28,6 +28,11 @@ export class TenantNamespaces {
     return second === undefined ? { outcome: "found", name } : { outcome: "ambiguous", names };
   }
 
+  /** Names of all namespaces that are dedicated to a peer, those on their way out too. */
+  namesOf(clusterId: string): string[] {
+    return this.informer.byIndex(peer, clusterId).map(({ metadata }) => metadata.name);
+  }
+
   /** The peer that a namespace is dedicated to; undefined where it is no tenant namespace. */
   clusterOf(namespace: string | undefined): string | undefined {
     if (namespace === undefined) return undefined;

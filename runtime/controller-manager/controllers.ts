@@ -13,6 +13,7 @@ import {
   foreignClusterOptions,
   ipamOptions,
   networkingOptions,
+  podPolicyOf,
   telemetryOptions,
 } from "./flags";
 import { runServingCertificateApprover } from "./serving-certificate-approver";
@@ -34,6 +35,9 @@ export async function startControllers(
       networking: flags.networkingEnabled,
       denyDirectConnections: flags.denyDirectConnections,
       nodeFailure: flags.enableNodeFailureController,
+      liqoNamespace: flags.liqoNamespace,
+      podSecurity: flags.podSecurity,
+      podPolicy: podPolicyOf(flags),
     });
     if (flags.virtualKubeletPerNode) {
       virtualKubeletController(context, {

@@ -12,6 +12,7 @@ import type { Clock } from "../kube";
 import type { NetworkingOptions } from "../networking/options";
 import type { TelemetryOptions } from "../telemetry/start";
 import { NetworkingRole, OVERLAY_PORT } from "../plan/networking/names";
+import { type PodPolicy, podSecurityLevels } from "../plan/pod-policy";
 
 /** Upstream's own default is in lower case, which its API refuses. */
 function readEnforcement(text: string): AuthenticationOptions["limitsEnforcement"] {
@@ -74,6 +75,12 @@ export const controllerManagerFlags = z.object({
   shadowPodCtrlWorkers: flag.integer(10, 1, 10_000),
   shadowEndpointsliceCtrlWorkers: flag.integer(10, 1, 10_000),
   denyDirectConnections: flag.boolean(false),
+  /** Pod Security Standard that the namespaces of consumers enforce. Ours, as are the next three. */
+  podSecurity: flag.oneOf(podSecurityLevels, "baseline"),
+  /** What pods of consumers may name besides the service account `default`; `*` for all. The webhook is told the same. */
+  allowedServiceAccounts: flag.list(),
+  allowedPriorityClasses: flag.list(),
+  allowedRuntimeClasses: flag.list(),
   /** A process for each virtual node, in place of one for all. */
   virtualKubeletPerNode: flag.boolean(false),
   /** This cluster's pod networks, which those processes are told. */
@@ -171,6 +178,15 @@ export function telemetryOptions(flags: ControllerManagerFlags): TelemetryOption
       authentication: flags.authenticationEnabled,
       offloading: flags.offloadingEnabled,
     },
+  };
+}
+
+/** What pods of consumers may name of this cluster. */
+export function podPolicyOf(flags: ControllerManagerFlags): PodPolicy {
+  return {
+    serviceAccounts: flags.allowedServiceAccounts,
+    priorityClasses: flags.allowedPriorityClasses,
+    runtimeClasses: flags.allowedRuntimeClasses,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { RuntimeContext } from "../kube";
+import type { PodPolicy, PodSecurityLevel } from "../plan/pod-policy";
 
 /** What an offloading controller is given. */
 export type OffloadingContext = Pick<
@@ -24,4 +25,10 @@ export interface OffloadingOptions {
    * node that is replaced must not cost the remote namespaces and their data (field fault B52).
    */
   namespaceMapGraceMs?: number;
+  /** Namespace of the installation; `liqo` by default. */
+  liqoNamespace?: string;
+  /** Pod Security Standard of the namespaces of consumers; `baseline` by default. */
+  podSecurity?: PodSecurityLevel;
+  /** What pods of consumers may name of this cluster; of what no pod needs, nothing by default. */
+  podPolicy?: PodPolicy;
 }

@@ -34,7 +34,7 @@ export function consumerControllers(context: OffloadingContext, options: Offload
 /** Namespaces and pods of consumers. */
 export function providerControllers(context: OffloadingContext, options: OffloadingOptions): Controller[] {
   return [
-    namespaceMapController(context),
+    namespaceMapController(context, options),
     shadowPodController(context, options),
     shadowEndpointSliceController(context, options),
     ...(options.nodeFailure === true ? [nodeFailureController(context)] : []),

@@ -4,6 +4,7 @@ import {
   type KubeObject,
   Label,
   LabelValue,
+  Name,
   Namespace,
   NamespaceMap,
   RoleBinding,
@@ -20,8 +21,9 @@ import {
   runController,
   watches,
 } from "../kube";
-import type { OffloadingContext } from "./context";
-import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
+import type { PodSecurityLevel } from "../plan/pod-policy";
+import type { OffloadingContext, OffloadingOptions } from "./context";
+import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
 import { type Refusal, RefusedMappings } from "./refused-mappings";
 import { holderOfRemote, isSettled } from "./remote-name-holders";
@@ -33,12 +35,14 @@ import {
   ownerOf,
   type RemoteOwner,
 } from "./remote-namespace";
+import { consumerOf, podSecurityOf, podSecurityPatch, reservedNamespace } from "./remote-namespace-policy";
 
 /** A namespace that somebody else holds is tried for again after this time: its deletion is not watched. */
 const TAKEN_AGAIN_MS = 10_000;
 
 interface Caches {
   maps: Informer<NamespaceMap>;
+  /** Those of peers: their tenant namespaces, and what was made for them. */
   namespaces: Informer<Namespace>;
   roleBindings: Informer<RoleBinding>;
 }
@@ -48,15 +52,30 @@ interface MapMappings {
   before: Current;
 }
 
+interface Owner extends Omit<RemoteOwner, "consumer"> {
+  /** Undefined while the namespace of the map is no tenant namespace: then nothing new is made. */
+  consumer: string | undefined;
+  /** Of the installation. */
+  liqoNamespace: string;
+}
+
+const BY_NAMESPACE = "namespace";
+
 type Current = Record<string, { remoteNamespace?: string; phase?: MappingPhase }>;
 
 /**
  * Makes the namespaces that consumers ask for in the copies of their maps, removes those that they no longer ask for, and tells how far it is.
  * A namespace that somebody deletes comes back; one that belongs to somebody else is left alone.
  *
+ * The consumer writes the map, its labels and its status: whose the map is says the tenant namespace that it is in, and whose a namespace is, the
+ * namespace.
+ *
  * @see offloading reference 4.4
  */
-export function namespaceMapController(context: OffloadingContext): Controller {
+export function namespaceMapController(
+  context: OffloadingContext,
+  options: Pick<OffloadingOptions, "liqoNamespace" | "podSecurity"> = {},
+): Controller {
   const { informers } = context;
   const caches: Caches = {
     maps: informers.informer(NamespaceMap),
@@ -64,30 +83,46 @@ export function namespaceMapController(context: OffloadingContext): Controller {
     roleBindings: informers.informer(RoleBinding, { labelSelector: Label.remoteClusterID }),
   };
   const refused = new RefusedMappings();
+  caches.maps.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace ?? ""]);
+  const liqoNamespace = options.liqoNamespace ?? Name.liqoNamespace;
   const owning = (object: KubeObject) => {
     const map = ownerOf(object);
     return map === undefined ? [] : [map];
   };
+  const concerned = (namespace: Namespace) => [
+    ...owning(namespace),
+    ...caches.maps.byIndex(BY_NAMESPACE, namespace.metadata.name).map(keyOf),
+  ];
   return runController(
     {
       name: "namespacemap",
       sources: [
         watches(caches.maps, { when: exceptStatus }),
-        watches(caches.namespaces, { keys: owning }),
+        watches(caches.namespaces, { keys: concerned }),
         watches(caches.roleBindings, { keys: owning, when: ({ type }) => type !== "added" }),
       ],
       objectOf: (key) => caches.maps.getByKey(key),
       reconcile: async (key, run) => {
         const map = caches.maps.getByKey(key);
         if (map === undefined) return refused.forget(key);
-        const consumer = map.metadata.labels?.[Label.replicationOrigin];
-        if (consumer === undefined) return;
-        if (map.metadata.labels?.[Label.replicated] !== LabelValue.true) return;
-        const owner = { map: keyOf(map), tenantNamespace: map.metadata.namespace ?? "", consumer };
+        const tenantNamespace = map.metadata.namespace ?? "";
+        const tenant = caches.namespaces.get(tenantNamespace);
+        const consumer = consumerOf(tenant);
+        // One that has got something can give it back, whatever has become of the labels.
+        const served = hasFinalizer(map, Finalizer.namespaceMap);
+        const mayServe = isCopy(map) && (consumer !== undefined || served);
+        if (isDeleting(map) ? !served && !isCopy(map) : !mayServe) return;
+        const owner: Owner = {
+          map: keyOf(map),
+          tenantNamespace,
+          consumer,
+          podSecurity: podSecurityOf(tenant, options.podSecurity ?? "baseline"),
+          liqoNamespace,
+        };
         const tell = (refusals: readonly Refusal[]) => {
           const entries = map.status?.currentMapping ?? {};
           for (const refusal of refused.fresh(key, refusals, entries))
-            tellRefusal(refusal, map, consumer, context, run);
+            tellRefusal(refusal, map, consumer ?? "", context, run);
         };
         return await reconcile(map, owner, context, caches, tell);
       },
@@ -96,9 +131,14 @@ export function namespaceMapController(context: OffloadingContext): Controller {
   );
 }
 
+/** A peer's map, and not one of this cluster's own for that peer. */
+function isCopy({ metadata: { labels } }: NamespaceMap): boolean {
+  return labels?.[Label.replicated] === LabelValue.true && labels[Label.replicationOrigin] !== undefined;
+}
+
 async function reconcile(
   observed: NamespaceMap,
-  owner: RemoteOwner,
+  owner: Owner,
   context: OffloadingContext,
   caches: Caches,
   tell: (refusals: readonly Refusal[]) => void,
@@ -179,7 +219,7 @@ async function provide(
   local: string,
   remote: string,
   mappings: MapMappings,
-  owner: RemoteOwner,
+  owner: Owner,
   context: OffloadingContext,
   caches: Caches,
 ): Promise<Provided> {
@@ -196,16 +236,56 @@ async function provide(
       await withdraw(remote, mappings, owner, context, caches);
       throw new NamespaceTaken(`namespace ${remote} was made for ${madeFor ?? ""}, and goes first`);
     }
-    if (namespace === undefined || ownerOf(namespace) !== owner.map)
-      await createNamespace(client, remote, local, owner);
+    const { consumer } = owner;
+    if (consumer === undefined) {
+      if (owned) return { phase: "Accepted" };
+      throw new Error(
+        `namespace ${remote} waits: ${owner.tenantNamespace} is labelled as no tenant namespace; label it ${Label.tenantNamespace}=true and ${Label.remoteClusterID}=<the consumer's cluster ID>`,
+      );
+    }
+    const known = { ...owner, consumer };
+    if (namespace === undefined || !owned) await createUnreserved(client, remote, local, known);
+    else if (!isDeleting(namespace)) await secure(namespace, owner.podSecurity, client);
     // A namespace on its way out takes nothing new; its end comes back as an event.
-    if (namespace === undefined || !isDeleting(namespace)) await bind(remote, owner, client, caches);
+    if (namespace === undefined || !isDeleting(namespace)) await bind(remote, known, client, caches);
     return { phase: "Accepted" };
   } catch (error) {
     if (error instanceof NamespaceTaken) return { phase: "CreationLoopBackOff", error };
     const accepted = before?.phase === "Accepted" && before.remoteNamespace === remote;
     return { phase: accepted ? "Accepted" : "CreationLoopBackOff", error };
   }
+}
+
+async function createUnreserved(
+  client: OffloadingContext["client"],
+  remote: string,
+  local: string,
+  owner: RemoteOwner & Pick<Owner, "liqoNamespace">,
+): Promise<void> {
+  const reserved = reservedNamespace(remote, owner.liqoNamespace);
+  if (reserved !== undefined)
+    throw new NamespaceTaken(
+      `namespace ${remote} is given to no consumer: ${reserved}; offload under another name`,
+    );
+  await createNamespace(client, remote, local, owner);
+}
+
+/** Holds the pods of a namespace to a standard; an administrator's own choice stays. */
+async function secure(
+  namespace: Namespace,
+  level: PodSecurityLevel,
+  client: OffloadingContext["client"],
+): Promise<void> {
+  const patch = podSecurityPatch(namespace, level);
+  if (patch === undefined) return;
+  const { name, uid, resourceVersion } = namespace.metadata;
+  // Locked: an administrator may choose at this moment.
+  await client.patch(
+    Namespace,
+    { name },
+    { metadata: { uid, resourceVersion, ...patch } },
+    { type: "merge" },
+  );
 }
 
 async function bind(
@@ -226,7 +306,7 @@ async function bind(
 async function withdraw(
   remote: string,
   mappings: MapMappings,
-  owner: RemoteOwner,
+  owner: Owner,
   { client }: OffloadingContext,
   caches: Caches,
 ): Promise<boolean> {

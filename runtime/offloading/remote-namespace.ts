@@ -1,6 +1,8 @@
 import type { RoleBinding } from "../api";
 import { Annotation, type Desired, Label, LabelValue, Namespace, RoleName, WellKnownLabel } from "../api";
 import { isAlreadyExists, type KubeClient } from "../kube";
+import type { PodSecurityLevel } from "../plan/pod-policy";
+import { podSecurityMarks } from "./remote-namespace-policy";
 
 /** The map that a remote namespace belongs to. */
 export interface RemoteOwner {
@@ -9,6 +11,8 @@ export interface RemoteOwner {
   /** Namespace of the map, which the RoleBinding is named after. */
   tenantNamespace: string;
   consumer: string;
+  /** Pod Security Standard of its namespaces. */
+  podSecurity: PodSecurityLevel;
 }
 
 /** A namespace of that name exists, and is somebody else's. */
@@ -31,13 +35,15 @@ export function originalNameOf({ metadata }: Namespace): string | undefined {
 }
 
 export function desiredNamespace(name: string, originalName: string, owner: RemoteOwner): Desired<Namespace> {
+  const marks = podSecurityMarks(owner.podSecurity);
   return {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: {
       name,
-      labels: { [Label.remoteClusterID]: owner.consumer },
+      labels: { [Label.remoteClusterID]: owner.consumer, ...marks.labels },
       annotations: {
+        ...marks.annotations,
         [Annotation.managedByNamespaceMap]: owner.map,
         [Annotation.originalName]: originalName,
       },

@@ -1,4 +1,4 @@
-import { Label, Pod, ShadowPod } from "../api";
+import { Label, Namespace, Pod, ShadowPod, WellKnownLabel } from "../api";
 import {
   ApiError,
   type Controller,
@@ -8,13 +8,16 @@ import {
   type Informer,
   isAlreadyExists,
   isConflict,
+  isForbidden,
   isNotFound,
   keyOf,
   type Outcome,
   runController,
+  type SourceEvent,
   Terminal,
   watches,
 } from "../kube";
+import { DEFAULT_POD_POLICY, podFault, type PodPolicy } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
 import { HomeAddresses } from "./home-addresses";
@@ -37,6 +40,8 @@ const TAKEN_AGAIN_MS = 15_000;
 const COLLECTION_MS = 2_000;
 /** That a pod runs is for people to read: it waits while pods are being made or start, but no longer than this. */
 const RUNNING_LATEST_MS = 60_000;
+/** What a Pod Security Standard forbids stays forbidden until the namespace has another one, which is an event. */
+const FORBIDDEN_AGAIN_MS = 300_000;
 /** A pod of an earlier ShadowPod is being collected. */
 const COLLECTED_MS = 250;
 
@@ -48,7 +53,7 @@ const COLLECTED_MS = 250;
  */
 export function shadowPodController(
   context: OffloadingContext,
-  options: Pick<OffloadingOptions, "shadowPodWorkers">,
+  options: Pick<OffloadingOptions, "shadowPodWorkers" | "podPolicy">,
 ): Controller {
   const shadows = shadowPods(context.informers);
   const pods = shadowedPods(context.informers);
@@ -57,18 +62,41 @@ export function shadowPodController(
   const held = new HeldKeys(context.clock, (key) => controller.enqueue(key));
   context.signal.addEventListener("abort", () => held.end(), { once: true });
   const home = new HomeAddresses(context.informers);
-  const reconciler = new ShadowPodReconciler(context, pods, memory, home, held);
+  const policy = options.podPolicy ?? DEFAULT_POD_POLICY;
+  const reconciler = new ShadowPodReconciler(context, pods, memory, home, held, policy);
+  const namespaces = context.informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   const controller = runController(
     {
       name: "shadowpod",
       workers: options.shadowPodWorkers ?? 10,
-      sources: [watches(shadows, { when: exceptStatus }), watches(pods, { when: podChanged })],
+      sources: [
+        watches(shadows, { when: exceptStatus }),
+        watches(pods, { when: podChanged }),
+        watches(namespaces, {
+          keys: (namespace) => podless(namespace, shadows, pods),
+          when: standardChanged,
+        }),
+      ],
       objectOf: (key) => shadows.getByKey(key),
       reconcile: (key) => reconciler.reconcile(key, shadows.getByKey(key)),
     },
     context,
   );
   return controller;
+}
+
+/** The ShadowPods of a namespace that have no pod. */
+function podless({ metadata }: Namespace, shadows: Informer<ShadowPod>, pods: Informer<Pod>): string[] {
+  return shadows
+    .list()
+    .filter(({ metadata: { namespace } }) => namespace === metadata.name)
+    .map(keyOf)
+    .filter((key) => pods.getByKey(key) === undefined);
+}
+
+function standardChanged(event: SourceEvent<Namespace>): boolean {
+  const of = ({ metadata }: Namespace) => metadata.labels?.[WellKnownLabel.podSecurityEnforce];
+  return event.type === "updated" && of(event.before) !== of(event.object);
 }
 
 /** A pod that ended and was deleted at once leaves only its last state to tell how; a ShadowPod that went, only its pod. */
@@ -109,6 +137,7 @@ class ShadowPodReconciler {
     private readonly memory: ShadowPodMemory,
     private readonly home: HomeAddresses,
     private readonly held: HeldKeys,
+    private readonly policy: PodPolicy,
   ) {}
 
   async reconcile(key: string, shadow: ShadowPod | undefined): Promise<Outcome> {
@@ -163,6 +192,12 @@ class ShadowPodReconciler {
     if (source === undefined || source.metadata.uid !== uid) return;
     if (source.spec.pod === undefined)
       throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
+    // The webhook refuses them too; where it was not asked, this is the last to look.
+    const fault = podFault(source.spec.pod, this.policy);
+    if (fault !== undefined) {
+      await this.tellRefusal(shadow, fault);
+      throw new Terminal(FAILED_CREATE, `Failed to create pod: ${fault}`);
+    }
     try {
       const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
       this.held.busy();
@@ -173,12 +208,30 @@ class ShadowPodReconciler {
         labels: podLabels(source),
         annotations: source.metadata.annotations,
       });
+      if (shadow.status?.reason !== undefined) await this.tellRefusal(shadow, undefined);
       return;
     } catch (error) {
       if (isAlreadyExists(error)) return await this.meetExisting(shadow);
       events.warning(shadow, FAILED_CREATE, `Failed to create pod: ${messageOf(error)}`);
-      throw error;
+      if (!violatesStandard(error)) throw error;
+      await this.tellRefusal(shadow, messageOf(error));
+      return { requeueAfterMs: FORBIDDEN_AGAIN_MS };
     }
+  }
+
+  /** To the consumer, whose virtual kubelet passes it on to the local pod; undefined when it is over. */
+  private async tellRefusal(shadow: ShadowPod, why: string | undefined): Promise<void> {
+    const { metadata, status } = shadow;
+    if (status?.message === why) return;
+    const reason = why === undefined ? null : FAILED_CREATE;
+    const body = {
+      metadata: { uid: metadata.uid },
+      status: { phase: status?.phase ?? "Pending", reason, message: why ?? null },
+    };
+    await this.context.client.patchForMetadata(ShadowPod, metadata, body, {
+      type: "merge",
+      subresource: "status",
+    });
   }
 
   /** A pod of the name exists that our watch does not show: it lags, or the pod lacks our label. */
@@ -278,6 +331,11 @@ class ShadowPodReconciler {
 }
 
 const FAILED_CREATE = "FailedCreatePod";
+
+/** Whether an API server refused a pod for the Pod Security Standard of its namespace. */
+function violatesStandard(error: unknown): boolean {
+  return isForbidden(error) && messageOf(error).includes("violates PodSecurity");
+}
 
 function merged(patch: StringsPatch | undefined, removed: readonly string[]): StringsPatch | undefined {
   if (removed.length === 0) return patch;

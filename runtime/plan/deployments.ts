@@ -44,6 +44,8 @@ function controllerManager(settings: Settings): Component {
       `--default-resource-slice-class-enabled=${settings.defaultResourceSliceClassEnabled}`,
       `--default-limits-enforcement=${settings.limitsEnforcement}`,
       `--default-node-resources=${pairs(settings.defaultNodeResources)}`,
+      `--pod-security=${settings.offloading.podSecurity}`,
+      ...podPolicyFlags(settings.offloading),
       ...flag("cluster-labels", pairs(settings.clusterLabels)),
       ...flag("api-server-address-override", apiServer.address),
       ...flag("ca-override", apiServer.ca && Buffer.from(apiServer.ca).toString("base64")),
@@ -97,6 +99,7 @@ function webhook(settings: Settings): Component {
       `--vk-options-default-template=$(POD_NAMESPACE)/${Name.vkOptionsTemplate}`,
       `--enable-resource-enforcement=${settings.enforceResources}`,
       `--liqo-runtime-class=${Name.runtimeClass}`,
+      ...podPolicyFlags(settings.offloading),
       ...podCidrs(settings).map((cidr) => `--podcidr=${cidr}`),
     ],
     resources: resources.webhook,
@@ -109,6 +112,19 @@ function webhook(settings: Settings): Component {
 /** Those of the networking where none are given apart. */
 function podCidrs(settings: Settings): string[] {
   return settings.podCidrs.length > 0 ? settings.podCidrs : (settings.networking?.podCidrs ?? []);
+}
+
+/** For the webhook, which refuses, and for the controllers, which make nothing that it would refuse. */
+function podPolicyFlags({
+  serviceAccounts,
+  priorityClasses,
+  runtimeClasses,
+}: Settings["offloading"]): string[] {
+  return [
+    ...flag("allowed-service-accounts", serviceAccounts.join(",")),
+    ...flag("allowed-priority-classes", priorityClasses.join(",")),
+    ...flag("allowed-runtime-classes", runtimeClasses.join(",")),
+  ];
 }
 
 function networkingFlags(networking: Settings["networking"]): string[] {

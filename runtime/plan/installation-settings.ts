@@ -4,6 +4,7 @@ import { Name } from "../api/keys";
 import { cidr } from "../api/schema/fields";
 import { clusterIdSchema, namespaceNameSchema } from "./names";
 import { networkingSettingsSchema } from "./networking/settings";
+import { offloadedPodsSchema } from "./pod-policy";
 import { resourceListSchema } from "./resource-list";
 
 /** What a pod asks of its node, and may use at most. */
@@ -86,6 +87,8 @@ export const installationDataSchema = z.strictObject({
   enforceResources: z.boolean().default(true),
   /** Whether each offloaded container must have requests (`Soft`), and limits equal to them (`Hard`); `None` by default. */
   limitsEnforcement: z.enum(["None", "Soft", "Hard"]).default("None"),
+  /** What the pods of consumers may be and name here (docs/security.md). */
+  offloading: offloadedPodsSchema.prefault({}),
   /** Interval of the check that a peer's API server answers, in seconds; 0 turns it off. 15 by default. */
   peerPingIntervalSeconds: z
     .number()

@@ -27,6 +27,10 @@ const flags = z.object({
   vkOptionsDefaultTemplate: parsed(`${Name.liqoNamespace}/${Name.vkOptionsTemplate}`, readRef),
   enableResourceEnforcement: boolean(true),
   liqoRuntimeClass: text(Name.runtimeClass),
+  /** What pods of consumers may name besides the service account `default`; `*` for all. The controller manager is told the same. */
+  allowedServiceAccounts: list(),
+  allowedPriorityClasses: list(),
+  allowedRuntimeClasses: list(),
   enableLeaderElection: boolean(false),
   /** What is booked follows a watch; there is nothing to refresh. */
   resourceValidatorRefreshInterval: ignored(),
@@ -50,6 +54,11 @@ export const webhook: Component<typeof flags> = defineComponent({
       runtimeClass: given.liqoRuntimeClass,
       vkOptionsTemplate: given.vkOptionsDefaultTemplate,
       enforceResources: given.enableResourceEnforcement,
+      podPolicy: {
+        serviceAccounts: given.allowedServiceAccounts,
+        priorityClasses: given.allowedPriorityClasses,
+        runtimeClasses: given.allowedRuntimeClasses,
+      },
     });
     let server: AdmissionServer | undefined;
     health.addReadiness("webhook", () => (server === undefined ? "it has no certificate yet" : undefined));

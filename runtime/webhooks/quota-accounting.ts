@@ -1,5 +1,5 @@
-import { Label, Quota, ShadowPod } from "../api";
-import type { Informer, InformerSet } from "../kube";
+import { Label, LabelValue, Pod, Quota, ShadowPod, type WholePodSpec } from "../api";
+import { controllerOf, type Informer, type InformerSet, keyOf } from "../kube";
 import { creatorUserLabel } from "../plan/creator-user";
 import { type PodDemand, podDemand } from "./pod-demand";
 import type { QuotaLedger } from "./quota-ledger";
@@ -8,9 +8,15 @@ import type { QuotaLimits } from "./quota-rules";
 const BY_CREATOR = "creator";
 const NO_DEMAND: PodDemand = { containers: [], initContainers: [], total: new Map() };
 
-/** Keeps a ledger in step with the ShadowPods of the cluster, and finds the Quota of a creator. */
+/**
+ * Keeps a ledger in step with the ShadowPods of the cluster and their pods, and finds the Quota of a creator.
+ *
+ * A ShadowPod counts until it is gone or its pod has ended, a deletion that was asked for or not. Then its pod counts for as long as it is there:
+ * a pod may take any time to end, and the peer says how long.
+ */
 export class QuotaAccounting {
   private readonly shadowPods: Informer<ShadowPod>;
+  private readonly pods: Informer<Pod>;
   private readonly quotas: Informer<Quota>;
 
   constructor(
@@ -20,19 +26,32 @@ export class QuotaAccounting {
     this.quotas = informers.informer(Quota);
     this.quotas.addIndex(BY_CREATOR, ({ spec }) => [creatorUserLabel(spec.user) ?? ""]);
     this.shadowPods = informers.informer(ShadowPod, { project: whatCounts });
+    this.pods = informers.informer(Pod, {
+      labelSelector: `${Label.managedBy}=${LabelValue.managedByShadowPod}`,
+      project: whatCountsOfPod,
+    });
+    // Each change ends in one state of both, whichever is told of first: what takes over counts before the other ceases to.
     this.shadowPods.on({
-      added: (pod) => this.store(pod),
+      added: (shadow) => this.store(shadow),
       updated: (before, after) => {
-        if (before.metadata.uid !== after.metadata.uid) this.remove(before);
+        if (before.metadata.uid !== after.metadata.uid) this.remove(before, after);
         this.store(after);
       },
-      deleted: (pod) => this.remove(pod),
+      deleted: (shadow) => this.remove(shadow, undefined),
+    });
+    this.pods.on({
+      added: (pod) => this.storePod(pod, this.shadowOf(pod)),
+      updated: (before, after) => {
+        if (before.metadata.uid !== after.metadata.uid) this.removePod(before);
+        this.storePod(after, this.shadowOf(after));
+      },
+      deleted: (pod) => this.removePod(pod),
     });
   }
 
   /** Whether everything stored has been seen. */
   get ready(): boolean {
-    return this.shadowPods.synced && this.quotas.synced;
+    return this.shadowPods.synced && this.pods.synced && this.quotas.synced;
   }
 
   /** The Quota of a user, by its creator label; of several, the oldest. */
@@ -41,28 +60,73 @@ export class QuotaAccounting {
     return oldest?.spec;
   }
 
-  private store(pod: ShadowPod): void {
-    const { namespace = "", name, uid = "", labels, deletionTimestamp } = pod.metadata;
-    const phase = pod.status?.phase;
-    this.ledger.store({
-      key: `${namespace}/${name}`,
-      uid,
-      creator: labels?.[Label.creatorUser] ?? "",
-      demand: demandOf(pod).total,
-      // Given back when the deletion is asked for, as upstream does, and when the pod has ended.
-      released: typeof deletionTimestamp === "string" || phase === "Succeeded" || phase === "Failed",
-    });
+  private store(shadow: ShadowPod): void {
+    this.ledger.store(bookedShadowPod(shadow));
+    const pod = this.pods.getByKey(keyOf(shadow));
+    if (pod !== undefined) this.storePod(pod, shadow);
   }
 
-  private remove({ metadata: { namespace = "", name, uid = "" } }: ShadowPod): void {
-    this.ledger.remove(`${namespace}/${name}`, uid);
+  /** @param successor the ShadowPod of the same name that there is now */
+  private remove(shadow: ShadowPod, successor: ShadowPod | undefined): void {
+    const pod = this.pods.getByKey(keyOf(shadow));
+    if (pod !== undefined) this.storePod(pod, successor);
+    this.ledger.remove(keyOf(shadow), shadow.metadata.uid ?? "");
+  }
+
+  private shadowOf(pod: Pod): ShadowPod | undefined {
+    return this.shadowPods.getByKey(keyOf(pod));
+  }
+
+  private storePod(pod: Pod, shadow: ShadowPod | undefined): void {
+    this.ledger.store(bookedPod(pod, shadow));
+  }
+
+  private removePod(pod: Pod): void {
+    this.ledger.remove(podKey(pod), pod.metadata.uid ?? "");
   }
 }
 
+/** A ShadowPod in the ledger. */
+export function bookedShadowPod(shadow: ShadowPod) {
+  const { uid = "", labels } = shadow.metadata;
+  return {
+    key: keyOf(shadow),
+    uid,
+    creator: labels?.[Label.creatorUser] ?? "",
+    demand: demandOf(shadow.spec.pod).total,
+    released: hasEnded(shadow.status?.phase),
+  };
+}
+
+/**
+ * The pod of a ShadowPod in the ledger, under a name that no ShadowPod has.
+ *
+ * @param shadow the ShadowPod of the pod's name; while it is the one that the pod was made for, it counts for both
+ */
+export function bookedPod(pod: Pod, shadow: ShadowPod | undefined) {
+  const { uid = "", labels } = pod.metadata;
+  const counted = shadow !== undefined && controllerOf(pod)?.uid === shadow.metadata.uid;
+  return {
+    key: podKey(pod),
+    uid,
+    creator: labels?.[Label.creatorUser] ?? "",
+    demand: demandOf(pod.spec).total,
+    released: counted || hasEnded(pod.status?.phase),
+  };
+}
+
+function podKey(pod: Pod): string {
+  return `pod ${keyOf(pod)}`;
+}
+
+function hasEnded(phase: string | undefined): boolean {
+  return phase === "Succeeded" || phase === "Failed";
+}
+
 /** A stored pod whose quantities can't be read was not admitted by us; it counts as nothing rather than stopping everything. */
-function demandOf(pod: ShadowPod): PodDemand {
+function demandOf(spec: WholePodSpec | undefined): PodDemand {
   try {
-    return podDemand(pod.spec.pod);
+    return podDemand(spec);
   } catch {
     return NO_DEMAND;
   }
@@ -73,34 +137,47 @@ function byAge(a: Quota, b: Quota): number {
 }
 
 /** Of each ShadowPod only what the ledger reads. */
-function whatCounts(shadowPod: ShadowPod): ShadowPod {
-  const { apiVersion, kind, metadata, spec, status } = shadowPod;
-  const { name, namespace, uid, resourceVersion, deletionTimestamp, labels } = metadata;
-  const creator = labels?.[Label.creatorUser];
-  const resourcesOnly = (containers: PodContainers) =>
-    containers?.map(({ name, resources, restartPolicy }) => ({ name, resources, restartPolicy }));
+export function whatCounts(shadow: ShadowPod): ShadowPod {
+  const { apiVersion, kind, metadata, spec, status } = shadow;
   return {
     apiVersion,
     kind,
-    metadata: {
-      name,
-      namespace,
-      uid,
-      resourceVersion,
-      deletionTimestamp,
-      ...(creator === undefined ? {} : { labels: { [Label.creatorUser]: creator } }),
-    },
-    spec:
-      spec.pod === undefined
-        ? {}
-        : {
-            pod: {
-              containers: resourcesOnly(spec.pod.containers) ?? [],
-              initContainers: resourcesOnly(spec.pod.initContainers),
-            },
-          },
+    metadata: identityOf(metadata),
+    spec: spec.pod === undefined ? {} : { pod: resourcesOf(spec.pod) },
     ...(status === undefined ? {} : { status }),
   };
 }
 
-type PodContainers = NonNullable<ShadowPod["spec"]["pod"]>["initContainers"];
+/** Of each pod the same, and whose it is. */
+export function whatCountsOfPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
+  const { ownerReferences } = metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...identityOf(metadata), ...(ownerReferences === undefined ? {} : { ownerReferences }) },
+    spec: resourcesOf(spec),
+    ...(status?.phase === undefined ? {} : { status: { phase: status.phase } }),
+  };
+}
+
+function identityOf({ name, namespace, uid, resourceVersion, labels }: ShadowPod["metadata"]) {
+  const creator = labels?.[Label.creatorUser];
+  return {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    ...(creator === undefined ? {} : { labels: { [Label.creatorUser]: creator } }),
+  };
+}
+
+/** All that a demand is made of: a field left out here would be counted at admission and forgotten then. */
+function resourcesOf({ containers, initContainers, resources }: WholePodSpec): WholePodSpec {
+  const resourcesOnly = (all: WholePodSpec["initContainers"]) =>
+    all?.map(({ name, resources, restartPolicy }) => ({ name, resources, restartPolicy }));
+  return {
+    containers: resourcesOnly(containers) ?? [],
+    initContainers: resourcesOnly(initContainers),
+    ...(resources === undefined ? {} : { resources }),
+  };
+}

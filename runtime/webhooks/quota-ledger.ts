@@ -8,7 +8,7 @@ export interface BookedShadowPod {
   /** Value of the creator label. */
   creator: string;
   demand: Amounts;
-  /** It has ended, or is being deleted: it takes nothing any more. */
+  /** It has ended, or something else stands for it: it takes nothing any more. */
   released: boolean;
 }
 

@@ -15,6 +15,7 @@ import {
   VkOptionsTemplate,
 } from "../api";
 import type { Clock, InformerSet, KubeClient } from "../kube";
+import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateIdentity } from "./identity";
 import { validateNamespaceOffloading } from "./namespace-offloading";
@@ -44,6 +45,8 @@ export interface AdmissionOptions {
   /** Options of virtual nodes that name none. */
   vkOptionsTemplate: Required<ObjectRef>;
   enforceResources: boolean;
+  /** What pods of consumers may name of this cluster; of what no pod needs, nothing by default. */
+  podPolicy?: PodPolicy;
   /** Who books quotas. Default: this process, alone. */
   leadership?: Leadership;
 }
@@ -110,6 +113,7 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
     "/mutate/shadowpods": stampCreator,
     "/validate/shadowpods": shadowPodValidator({
       enforce: options.enforceResources,
+      policy: options.podPolicy ?? DEFAULT_POD_POLICY,
       ledger,
       ready: () => accounting.ready,
       leadership: options.leadership ?? soleLeader,

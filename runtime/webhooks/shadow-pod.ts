@@ -1,5 +1,6 @@
 import { Label } from "../api";
 import { creatorUserLabel } from "../plan/creator-user";
+import { podFault, type PodPolicy } from "../plan/pod-policy";
 import { type AdmissionRequest, ALLOWED, denied, errored, type Verdict } from "./admission-review";
 import type { Leadership } from "./leadership";
 import { type PodDemand, podDemand, UnreadableDemand } from "./pod-demand";
@@ -11,6 +12,8 @@ import type { Webhook } from "./webhook";
 export interface ShadowPodWebhookOptions {
   /** Whether creators are held to their quotas. */
   enforce: boolean;
+  /** What pods may name of this cluster; that is looked at in any case. */
+  policy: PodPolicy;
   ledger: QuotaLedger;
   /** Whether the ledger has seen everything that is stored. */
   ready: () => boolean;
@@ -25,8 +28,8 @@ export interface ShadowPodWebhookOptions {
 }
 
 /**
- * Decides about ShadowPods: that they come from the cluster that the namespace belongs to, that their creator has the quota, and that
- * updates touch only what a Pod may change.
+ * Decides about ShadowPods: that they come from the cluster that the namespace belongs to, that they name nothing of the provider that is not
+ * for strangers, that their creator has the quota, and that updates touch only what a Pod may change.
  *
  * @see offloading reference 16.4
  */
@@ -50,6 +53,8 @@ async function validateCreation(
   const namespaceLabels = await options.namespaceLabels(namespace);
   if (namespaceLabels === undefined) return errored(400, `namespace ${namespace} not found`);
   if (namespaceLabels[Label.remoteClusterID] !== origin) return denied("shadowpod Cluster ID label mismatch");
+  const fault = podFault(podOf(object.raw), options.policy);
+  if (fault !== undefined) return denied(fault);
   if (!options.enforce) return ALLOWED;
   const creator = labels[Label.creatorUser];
   // Written by our mutating webhook unless it is right already; if that one was not called, nothing vouches for the label.

@@ -55,6 +55,11 @@ export const Annotation = {
   remoteStorageClass: "liqo.io/remote-storage-class",
   /** `<namespace>/<name>` of the NamespaceMap that a provider's namespace or RoleBinding belongs to. */
   managedByNamespaceMap: "liqo.io/managed-by-namespace-map",
+  /**
+   * On a tenant namespace: Pod Security Standard for the namespaces that its consumer gets here. On these: the one that we chose, as long as an
+   * administrator chose no other. Ours.
+   */
+  podSecurity: "liqo.io/pod-security",
   /** On a provider's namespace: its name at the consumer. */
   originalName: "liqo.io/original-name",
   serviceAccountForPodName: "offloading.liqo.io/service-account-for-pod-name",

@@ -1,9 +1,13 @@
 import type { PodCondition, PodStatus } from "kubernetes-types/core/v1";
 
 import { conditionStatus } from "../../kube";
+import { defined } from "./defined";
 
 /** Reason of a pod whose remote pod is gone, or may not be seen, while the provider lets none be made. */
 export const REMOTE_POD_LOST = "RemotePodLost";
+
+/** Reason of a pod that waits because the provider does not take it as it is. */
+export const OFFLOADING_REFUSED = "OffloadingRefused";
 
 const READINESS = ["Ready", "ContainersReady"];
 
@@ -23,6 +27,23 @@ export function lostStatus(status: PodStatus | undefined, why: string, now: stri
     lost.containerStatuses = status.containerStatuses.map((container) => ({ ...container, ready: false }));
   }
   return lost;
+}
+
+/**
+ * The status of a pod that never ran, and that the provider refuses: it waits on, and says why.
+ *
+ * @returns nothing where the pod has begun, or has ended
+ */
+export function refusedStatus(status: PodStatus | undefined, why: string): PodStatus | undefined {
+  const { phase = "Pending", containerStatuses = [] } = status ?? {};
+  if (phase !== "Pending" || containerStatuses.length > 0) return undefined;
+  return { ...status, phase, reason: OFFLOADING_REFUSED, message: why };
+}
+
+/** The status of a pod that the provider has taken: what was said of refusals before is over. */
+export function takenStatus(status: PodStatus | undefined): PodStatus {
+  const { reason, message, ...rest } = status ?? {};
+  return reason === OFFLOADING_REFUSED ? rest : { ...rest, ...defined({ reason, message }) };
 }
 
 function notReady(condition: PodCondition, why: string, now: string): PodCondition {

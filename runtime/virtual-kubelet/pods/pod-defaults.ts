@@ -1,17 +1,21 @@
-import type { Container, PodSpec, Probe, Volume } from "kubernetes-types/core/v1";
+import type { Container, Probe, Volume } from "kubernetes-types/core/v1";
+
+import type { WholePodSpec } from "../../api";
 
 /**
  * A pod spec without the values that every API server fills in where nothing is given (the defaults of `core/v1`). Kubernetes never changes
  * a default of a stable version, so the pod is the same.
  */
-export function withoutDefaults(spec: PodSpec): PodSpec {
+export function withoutDefaults(spec: WholePodSpec): WholePodSpec {
   const lean = without(spec, {
     dnsPolicy: "ClusterFirst",
     enableServiceLinks: true,
+    hostUsers: true,
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,
   });
   if (isEmpty(spec.securityContext)) delete lean.securityContext;
+  if (isEmpty(spec.resources)) delete lean.resources;
   lean.containers = spec.containers.map(leanContainer);
   if (spec.initContainers !== undefined) lean.initContainers = spec.initContainers.map(leanContainer);
   if (spec.volumes !== undefined) lean.volumes = spec.volumes.map(leanVolume);

@@ -16,6 +16,8 @@ export interface PodMemory {
   ended?: string;
   /** Since when the pod has waited for its own tokens in place of an earlier pod's, on the monotonic clock. */
   tokensDueSince?: number;
+  /** Since when the provider has refused the pod, on the monotonic clock. */
+  refusedSince?: number;
   /** Since when a change of status that nobody waits for is held back. */
   heldSince?: number;
   /** When it may be written that the pod has started, on the monotonic clock. */

@@ -1,14 +1,15 @@
 import { ShadowPod } from "../../api";
 import { EventReason, Label, LabelValue } from "../../api/keys";
 import { Pod } from "../../api/kubernetes";
-import { type Informer, isConflict, type KubeClient, type Outcome, refOfKey } from "../../kube";
+import { type Informer, isConflict, isForbidden, type KubeClient, type Outcome, refOfKey } from "../../kube";
 import type { Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
+import { PATIENCE_MS } from "../reflection/refusal-patience";
 import { holdsEarlierTokens } from "../tokens/pod-tokens";
 import { tokenSecretName } from "../tokens/token-source";
 import { LocalStatusWriter } from "./local-status-writer";
 import { localStatus } from "./local-status";
-import { lostStatus } from "./lost-status";
+import { lostStatus, refusedStatus, takenStatus } from "./lost-status";
 import { decideNotOffloaded, decidePod, type PodDecision } from "./pod-decision";
 import { viewOfLocal, viewOfRemote, viewOfShadow } from "./pod-facts";
 import { type PodMemory, UNSEEN_MS } from "./pod-memory";
@@ -132,11 +133,23 @@ export class PodReflector {
     }
     delete memory.tokensDueSince;
     try {
-      return await this.shadows.create(local, { name, namespace: remote.remote }, memory, client);
+      const outcome = await this.shadows.create(local, { name, namespace: remote.remote }, memory, client);
+      delete memory.refusedSince;
+      return outcome;
     } catch (error) {
-      await this.tellLost(local, memory, error instanceof Error ? error.message : String(error));
+      await this.tellLost(local, memory, messageOf(error));
+      if (isForbidden(error)) await this.tellRefused(local, memory, messageOf(error));
       throw error;
     }
+  }
+
+  /** To a pod that never ran; not of refusals that pass by themselves, as while the provider makes what belongs to a namespace. */
+  private async tellRefused(local: Pod, memory: PodMemory, why: string): Promise<void> {
+    const now = this.parts.clock.monotonic();
+    memory.refusedSince ??= now;
+    if (now - memory.refusedSince < PATIENCE_MS) return;
+    const refused = refusedStatus(local.status, why);
+    if (refused !== undefined) await this.statuses.write(local, refused, memory, false);
   }
 
   /** Nothing is known of the remote pod. Where that is because the provider forbids to look, the local one says so. */
@@ -168,8 +181,10 @@ export class PodReflector {
     const remotePod = decision.remote ? remote.pods.get(name, remote.remote) : undefined;
     const unavailable = local.metadata.labels?.[Label.remoteUnavailable] === LabelValue.true;
     if (remotePod === undefined) {
-      // Nothing to tell yet; the pod is marked as taken over all the same.
-      return await this.writeStatus(local, local.status ?? {}, memory);
+      // Nothing to tell yet, unless the provider makes no pod; the local one is marked as taken over all the same.
+      const why = decision.remote ? undefined : shadow?.status?.message;
+      const refused = why === undefined ? undefined : refusedStatus(local.status, why);
+      return await this.writeStatus(local, refused ?? takenStatus(local.status), memory);
     }
     memory.restarts = rememberRestarts(
       memory.restarts,
@@ -291,6 +306,10 @@ function disabledBecause(
   }
   if (phase === "Pending") return undefined;
   return `${disabled}: the remote namespace was removed there, and this pod with it. New pods start when it is there again`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A UID that no longer fits means that what was to go is gone. */

@@ -1,6 +1,13 @@
-import type { Container, NodeAffinity, PodSpec, Toleration } from "kubernetes-types/core/v1";
+import type {
+  Container,
+  NodeAffinity,
+  PodSpec,
+  ResourceRequirements,
+  Toleration,
+} from "kubernetes-types/core/v1";
 
 import { Annotation, Name, VIRTUAL_NODE_TAINT } from "../../api/keys";
+import type { WholePodSpec } from "../../api";
 import { type ApiServerOffer, withApiServer } from "./api-server-support";
 import { defined } from "./defined";
 import { withoutDefaults } from "./pod-defaults";
@@ -36,7 +43,7 @@ interface LocalPod {
  * (node, affinity, scheduler, priority) stays at home; host namespaces are never used, which is what a spec without them means. What the
  * provider's API server fills in by itself is left out: a ShadowPod is stored, checked and watched as often as its pod.
  */
-export function shadowPodSpec(pod: LocalPod, context: SpecContext): PodSpec {
+export function shadowPodSpec(pod: LocalPod, context: SpecContext): WholePodSpec {
   const { spec, annotations } = pod;
   const { offloadingPatch: patch } = context;
   const copied = copiedFields(spec);
@@ -61,7 +68,7 @@ export function shadowPodSpec(pod: LocalPod, context: SpecContext): PodSpec {
 }
 
 /** The fields that mean the same at the provider. */
-function copiedFields(spec: PodSpec): PodSpec {
+function copiedFields(spec: WholePodSpec): WholePodSpec {
   return {
     activeDeadlineSeconds: spec.activeDeadlineSeconds,
     containers: spec.containers.map(withoutClaims),
@@ -69,10 +76,13 @@ function copiedFields(spec: PodSpec): PodSpec {
     dnsPolicy: spec.dnsPolicy,
     enableServiceLinks: spec.enableServiceLinks,
     hostAliases: spec.hostAliases,
+    // Without it root in the pod is root on the node.
+    hostUsers: spec.hostUsers,
     hostname: spec.hostname,
     imagePullSecrets: spec.imagePullSecrets,
     initContainers: spec.initContainers?.map(withoutClaims),
     readinessGates: spec.readinessGates,
+    resources: spec.resources && resourcesWithoutClaims(spec.resources),
     restartPolicy: spec.restartPolicy,
     securityContext: spec.securityContext,
     setHostnameAsFQDN: spec.setHostnameAsFQDN,
@@ -87,8 +97,11 @@ function copiedFields(spec: PodSpec): PodSpec {
 /** Claims of dynamic resources are made at home, where the remote scheduler cannot see them. */
 function withoutClaims(container: Container): Container {
   if (container.resources?.claims === undefined) return container;
-  const { claims: _, ...resources } = container.resources;
-  return { ...container, resources };
+  return { ...container, resources: resourcesWithoutClaims(container.resources) };
+}
+
+function resourcesWithoutClaims({ claims: _, ...resources }: ResourceRequirements): ResourceRequirements {
+  return resources;
 }
 
 /** The toleration of virtual nodes does not cross, or the provider could offload the pod further. */

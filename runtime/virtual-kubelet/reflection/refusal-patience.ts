@@ -1,5 +1,5 @@
 /** A provider that takes a consumer back makes namespaces, rights and quotas one after the other. */
-const PATIENCE_MS = 3_000;
+export const PATIENCE_MS = 3_000;
 /** How many objects are remembered; of the oldest the time begins anew. */
 const REMEMBERED = 10_000;
 

@@ -79,7 +79,15 @@ export const OFFLOADING: Manifest[] = [
   offloading(
     "ShadowPod",
     "web-0",
-    { spec: { pod: podSpec }, status: { observedGeneration: 2, phase: "Running" } },
+    {
+      spec: { pod: podSpec },
+      status: {
+        observedGeneration: 2,
+        phase: "Pending",
+        reason: "FailedCreatePod",
+        message: "spec.pod.nodeName is set; leave it out",
+      },
+    },
     "liqo-tenant-rome",
   ),
   offloading(

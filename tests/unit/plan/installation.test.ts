@@ -129,6 +129,22 @@ describe("the plan of an installation", () => {
     assert.equal(several.controllerManager.spec?.strategy?.type, "RollingUpdate");
   });
 
+  it("tells the webhook and the controllers alike what pods of consumers may name, and the controllers what they may do", () => {
+    const given = { podSecurity: "restricted", serviceAccounts: ["guest", "robot"], runtimeClasses: ["*"] };
+    const flagsOf = (settings: object) => {
+      const plan = deployments({ namespace: "liqo", ...data(settings) });
+      return (["controllerManager", "webhook"] as const).map((component) =>
+        (plan[component].spec?.template?.spec?.containers?.[0]?.args ?? []).filter((arg) =>
+          /^--(pod-security|allowed-)/.test(arg),
+        ),
+      );
+    };
+    const allowed = ["--allowed-service-accounts=guest,robot", "--allowed-runtime-classes=*"];
+    assert.deepEqual(flagsOf({}), [["--pod-security=baseline"], []]);
+    assert.deepEqual(flagsOf({ offloading: given }), [["--pod-security=restricted", ...allowed], allowed]);
+    assert.throws(() => data({ offloading: { podSecurity: "none" } }));
+  });
+
   it("passes the API server's override, its CA as base64", () => {
     const plan = deployments({
       namespace: "liqo",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { PodStatus } from "kubernetes-types/core/v1";
 
-import { lostStatus } from "../../../runtime/virtual-kubelet/pods/lost-status";
+import { lostStatus, refusedStatus, takenStatus } from "../../../runtime/virtual-kubelet/pods/lost-status";
 
 const now = "2026-03-04T05:06:07Z";
 const then = "2026-03-04T05:00:00Z";
@@ -50,4 +50,49 @@ describe("lostStatus", () => {
       assert.equal(lostStatus(status, "another reason", now), undefined);
     });
   }
+});
+
+describe("refusedStatus", () => {
+  const scheduled = [{ type: "PodScheduled", status: "True", lastTransitionTime: then }];
+  const waiting: [string, PodStatus | undefined, PodStatus][] = [
+    ["has no status", undefined, { phase: "Pending" }],
+    [
+      "has been scheduled",
+      { phase: "Pending", qosClass: "Burstable", conditions: scheduled },
+      { phase: "Pending", qosClass: "Burstable", conditions: scheduled },
+    ],
+    [
+      "was refused for another reason",
+      { phase: "Pending", reason: "OffloadingRefused", message: "no quota" },
+      { phase: "Pending" },
+    ],
+  ];
+  for (const [what, status, rest] of waiting) {
+    it(`tells why to a pod that ${what}`, () =>
+      assert.deepEqual(refusedStatus(status, "no node of its choice"), {
+        ...rest,
+        reason: "OffloadingRefused",
+        message: "no node of its choice",
+      }));
+  }
+
+  const others: [string, PodStatus][] = [
+    ["runs", running],
+    ["starts", { phase: "Pending", containerStatuses: running.containerStatuses }],
+    ["has ended", { phase: "Failed", reason: "OffloadingAborted" }],
+  ];
+  for (const [what, status] of others) {
+    it(`says nothing of a pod that ${what}`, () =>
+      assert.equal(refusedStatus(status, "no node of its choice"), undefined));
+  }
+});
+
+describe("takenStatus", () => {
+  it("ends what was said of a refusal, and nothing else", () => {
+    const waiting: PodStatus = { phase: "Pending", qosClass: "Burstable" };
+    assert.deepEqual(takenStatus(refusedStatus(waiting, "no quota")), waiting);
+    const other = { ...waiting, reason: "OffloadingBackOff", message: "waits" };
+    assert.deepEqual(takenStatus(other), other);
+    assert.deepEqual(takenStatus(undefined), {});
+  });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { PodSpec } from "kubernetes-types/core/v1";
 
+import type { WholePodSpec } from "../../../runtime/api";
 import { shadowPodSpec, type SpecContext } from "../../../runtime/virtual-kubelet/pods/shadow-pod-spec";
 
 const home = { host: "kubernetes.default", port: "6443", addresses: ["10.80.0.1"] };
@@ -10,10 +11,10 @@ const context = (changes: Partial<SpecContext> = {}): SpecContext => ({
   ...changes,
 });
 const shadow = (
-  spec: Partial<PodSpec>,
+  spec: Partial<WholePodSpec>,
   changes: Partial<SpecContext> = {},
   annotations?: Record<string, string>,
-): PodSpec =>
+): WholePodSpec =>
   shadowPodSpec(
     {
       name: "web-0",
@@ -42,6 +43,7 @@ describe("shadowPodSpec", () => {
       activeDeadlineSeconds: 60,
       dnsPolicy: "Default",
       enableServiceLinks: false,
+      hostUsers: false,
       hostname: "web",
       imagePullSecrets: [{ name: "registry" }],
       initContainers: [{ name: "init", image: "init" }],
@@ -92,6 +94,15 @@ describe("shadowPodSpec", () => {
     const spec = shadow({}, { offloadingPatch: { nodeSelector: { zone: "b" }, affinity: { nodeAffinity } } });
     assert.deepEqual(spec.nodeSelector, { zone: "b" });
     assert.deepEqual(spec.affinity, { nodeAffinity });
+  });
+
+  it("asks for what the pod as a whole asks for, but for claims, which exist only at home", () => {
+    const spec: WholePodSpec = {
+      containers: [{ name: "app" }],
+      resources: { requests: { cpu: "1" }, claims: [{ name: "gpu" }] },
+    };
+    assert.deepEqual(shadow(spec).resources, { requests: { cpu: "1" } });
+    assert.equal("resources" in shadow({ containers: [{ name: "app" }] }), false);
   });
 
   it("drops claims of dynamic resources, which exist only at home", () => {

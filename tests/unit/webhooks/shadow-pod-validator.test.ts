@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 
+import { DEFAULT_POD_POLICY } from "../../../runtime/plan/pod-policy";
 import { amountsOf } from "../../../runtime/plan/quantity";
 import { soleLeader } from "../../../runtime/webhooks/leadership";
 import { QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
@@ -22,6 +23,7 @@ describe("the validation of a new ShadowPod", () => {
     existing = new Set();
     options = {
       enforce: true,
+      policy: DEFAULT_POD_POLICY,
       ledger,
       ready: () => true,
       leadership: soleLeader,
@@ -108,6 +110,20 @@ describe("the validation of a new ShadowPod", () => {
       assert.equal(ledger.size, 0);
     });
   }
+
+  it("needs pods that name nothing of the provider, whether quotas are enforced or not", async () => {
+    const placed = {
+      ...shadowPod("a"),
+      spec: { pod: { containers: [], nodeName: "control-plane-1" } },
+    };
+    for (const enforce of [true, false]) {
+      options.enforce = enforce;
+      assert.match(await create(placed), /^403 spec\.pod\.nodeName is "control-plane-1"/);
+    }
+    options.policy = { ...options.policy, runtimeClasses: ["kata"] };
+    const contained = { ...shadowPod("a"), spec: { pod: { containers: [], runtimeClassName: "kata" } } };
+    assert.equal(await create(contained), "allowed");
+  });
 
   it("does not look at quotas when they are not enforced", async () => {
     options.enforce = false;

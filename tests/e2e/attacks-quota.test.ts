@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+
+import {
+  type Desired,
+  Namespace,
+  NamespaceMap,
+  Node,
+  Pod,
+  ShadowPod,
+  Tenant,
+  type WholePodSpec,
+} from "../../runtime/api";
+import { writeReady } from "../support/offloading-clusters";
+import { atMilan, tenantOfRome } from "../support/peering-of-rome";
+import { COPY, Stranger } from "../support/stranger";
+import { until } from "../support/until";
+
+/** Of the eight that the slice `pool` was granted. */
+const cpus = (cpu: string): WholePodSpec => ({
+  containers: [{ name: "web", image: "web:1", resources: { requests: { cpu, memory: "1Mi" } } }],
+});
+
+/** What whoever holds a consumer's credentials can get beyond what it was granted, and keep beyond its time. */
+describe("a stranger and what it was granted", function () {
+  this.timeout(120_000);
+  const rome = Stranger.forSuite();
+  const shadowOf = (name: string) => rome.admin.get(ShadowPod, { name, namespace: "shop-rome" });
+  const FULL = /peering cpu quota usage exceeded/;
+
+  before(async () => {
+    await rome.serveWebhooks();
+    await rome.namespace("shop", "shop-rome");
+    await rome.admin.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "worker-1" },
+      spec: {},
+    });
+    await writeReady(rome.admin, "worker-1", "True");
+  });
+
+  /** A pod that has been placed takes its time to go: nobody but the node's kubelet ends it. */
+  async function runPlaced(name: string, pod: WholePodSpec, metadata: object = {}): Promise<void> {
+    assert.equal(await rome.run(name, pod, metadata), "allowed");
+    await until(`the pod ${name}`, () => rome.pod(name));
+    const ref = { name, namespace: "shop-rome" };
+    const target = { apiVersion: "v1", kind: "Node", name: "worker-1" };
+    const binding = { apiVersion: "v1", kind: "Binding", metadata: ref, target };
+    await rome.admin.createSubresource(Pod, ref, "binding", binding, () => undefined);
+    await until(
+      `the pod ${name} is placed`,
+      async () => (await rome.pod(name))?.spec.nodeName === "worker-1",
+    );
+  }
+  const deleteShadow = (name: string) => rome.kubelet.delete(ShadowPod, { name, namespace: "shop-rome" });
+  /** As the kubelet of its node ends it. */
+  const end = (name: string) =>
+    rome.admin.delete(Pod, { name, namespace: "shop-rome" }, { gracePeriodSeconds: 0 });
+  const untilFree = (name: string, pod: WholePodSpec) =>
+    until(`there is room for ${name}`, async () => (await rome.run(name, pod)) === "allowed", {
+      everyMs: 250,
+    });
+
+  it("pays for a pod whose ShadowPod it holds back on its way out", async () => {
+    await runPlaced("held", cpus("5"), { finalizers: ["rome.example/held"] });
+    await deleteShadow("held");
+    await until("it is being deleted", async () => (await shadowOf("held"))?.metadata.deletionTimestamp);
+    assert.ok(await rome.pod("held"));
+    assert.match(await rome.run("second", cpus("5")), FULL);
+    await rome.kubelet.patch(
+      ShadowPod,
+      { name: "held", namespace: "shop-rome" },
+      { metadata: { finalizers: null } },
+      { type: "merge" },
+    );
+  });
+
+  it("pays on until that pod is gone", async () => {
+    await until("the ShadowPod is gone", async () => (await shadowOf("held")) === undefined);
+    assert.ok(await rome.pod("held"));
+    assert.match(await rome.run("second", cpus("5")), FULL);
+    await end("held");
+    await untilFree("second", cpus("5"));
+    await deleteShadow("second");
+  });
+
+  it("pays for a pod that takes its time to end", async () => {
+    await untilFree("probe", cpus("8"));
+    await deleteShadow("probe");
+    await untilFree("slow", { ...cpus("5"), terminationGracePeriodSeconds: 1_000_000 });
+    await until("the pod slow", () => rome.pod("slow"));
+    const ref = { name: "slow", namespace: "shop-rome" };
+    const target = { apiVersion: "v1", kind: "Node", name: "worker-1" };
+    const binding = { apiVersion: "v1", kind: "Binding", metadata: ref, target };
+    await rome.admin.createSubresource(Pod, ref, "binding", binding, () => undefined);
+    await until("slow is placed", async () => (await rome.pod("slow"))?.spec.nodeName);
+    await deleteShadow("slow");
+    await until(
+      "its pod is on its way out",
+      async () => (await rome.pod("slow"))?.metadata.deletionTimestamp !== undefined,
+    );
+    assert.equal(await shadowOf("slow"), undefined);
+    assert.match(await rome.run("beside", cpus("5")), FULL);
+    await end("slow");
+    await untilFree("beside", cpus("5"));
+    await deleteShadow("beside");
+  });
+
+  it("pays for a pod that it leaves without an owner", async () => {
+    await untilFree("probe", cpus("8"));
+    await deleteShadow("probe");
+    await untilFree("orphan", cpus("5"));
+    await until("the pod orphan", () => rome.pod("orphan"));
+    await rome.kubelet.delete(
+      ShadowPod,
+      { name: "orphan", namespace: "shop-rome" },
+      { propagationPolicy: "Orphan" },
+    );
+    await until("the ShadowPod is gone", async () => (await shadowOf("orphan")) === undefined);
+    assert.ok(await rome.pod("orphan"));
+    assert.match(await rome.run("beside", cpus("5")), FULL);
+    await end("orphan");
+    await untilFree("beside", cpus("5"));
+    await deleteShadow("beside");
+  });
+
+  it("pays for what a pod asks for as a whole, and the pod has it", async () => {
+    await untilFree("probe", cpus("8"));
+    await deleteShadow("probe");
+    const whole: WholePodSpec = {
+      containers: [{ name: "web", image: "web:1" }],
+      resources: { requests: { cpu: "3", memory: "1Mi" } },
+    };
+    await untilFree("whole-1", whole);
+    await until("it is stored", () => shadowOf("whole-1"));
+    assert.equal(await rome.run("whole-2", whole), "allowed");
+    await until("both pods", async () => (await rome.pod("whole-1")) && (await rome.pod("whole-2")));
+    assert.match(await rome.run("whole-3", whole), /cpu quota usage exceeded - free 2 \/ requested 3/);
+    const spec: WholePodSpec | undefined = (await rome.pod("whole-1"))?.spec;
+    assert.deepEqual(spec?.resources?.requests, { cpu: "3", memory: "1Mi" });
+  });
+
+  const squatted = [
+    "liqo-tenant-turin",
+    "liqo-system",
+    "liqo",
+    "liqo-storage",
+    "kube-dns",
+    "kube-public",
+    "default",
+    "guests-from-rome",
+    "somebodys",
+  ];
+  it("gets no namespace whose name is somebody else's", async () => {
+    await rome.admin.create(Namespace, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "somebodys" },
+    });
+    await rome.ask(Object.fromEntries(squatted.map((name, at) => [`local-${at}`, name])));
+    await until("all are answered", async () => {
+      const answers = await rome.answers();
+      return squatted.every((_, at) => answers[`local-${at}`] !== undefined);
+    });
+    const answers = await rome.answers();
+    assert.deepEqual(
+      squatted.filter((_, at) => answers[`local-${at}`] !== "CreationLoopBackOff"),
+      [],
+    );
+    for (const name of squatted) {
+      const there = await rome.remote(name);
+      assert.equal(there?.metadata.annotations?.["liqo.io/managed-by-namespace-map"], undefined, name);
+    }
+    assert.equal(await rome.remote("liqo-tenant-turin"), undefined);
+    await rome.ask(Object.fromEntries(squatted.map((_, at) => [`local-${at}`, null])));
+  });
+
+  const map = (name: string, labels: Record<string, string>, remote: string): Desired<NamespaceMap> => ({
+    apiVersion: "offloading.liqo.io/v1beta1",
+    kind: "NamespaceMap",
+    metadata: { ...atMilan(name), labels },
+    spec: { desiredMapping: { hidden: remote } },
+  });
+
+  it("gets no namespace in another consumer's name", async () => {
+    const turin = { ...COPY, "liqo.io/originID": "turin", "liqo.io/remote-cluster-id": "turin" };
+    await rome.controlPlane.create(NamespaceMap, map("spoofed", turin, "hidden-spoofed"));
+    const namespace = await until("the namespace", () => rome.remote("hidden-spoofed"));
+    assert.equal(namespace.metadata.labels?.["liqo.io/remote-cluster-id"], "rome");
+  });
+
+  it("keeps nothing when it is drained, whatever it made of its maps", async () => {
+    const { "liqo.io/remote-cluster-id": _, ...unlabelled } = COPY;
+    await rome.controlPlane.create(NamespaceMap, map("unlabelled", unlabelled, "hidden-unlabelled"));
+    await rome.controlPlane.create(NamespaceMap, map("stripped", COPY, "hidden-stripped"));
+    await rome.controlPlane.create(NamespaceMap, map("rome", COPY, "hidden-disguised"));
+    const hidden = ["hidden-spoofed", "hidden-unlabelled", "hidden-stripped", "hidden-disguised"];
+    for (const name of hidden) await until(name, () => rome.remote(name));
+    await until("all maps have answers", async () => {
+      const found = await Promise.all(["unlabelled", "stripped", "rome"].map((one) => rome.answers(one)));
+      return found.every(({ hidden }) => hidden === "Accepted");
+    });
+    // One loses all that it is found by; the other turns into what a provider has of its own.
+    const nothing = Object.fromEntries(Object.keys(COPY).map((key) => [key, null]));
+    const edit = (name: string, metadata: object) =>
+      rome.controlPlane.patch(NamespaceMap, atMilan(name), { metadata }, { type: "merge" });
+    await edit("stripped", { labels: nothing, finalizers: null });
+    await edit("rome", {
+      labels: { ...nothing, "liqo.io/replication": "true", "liqo.io/remoteID": "rome" },
+      finalizers: null,
+    });
+    await rome.admin.patch(Tenant, tenantOfRome, { spec: { tenantCondition: "Drained" } }, { type: "merge" });
+    for (const name of ["shop-rome", ...hidden])
+      await until(
+        `${name} is on its way out`,
+        async () => {
+          const found = await rome.remote(name);
+          return found === undefined || found.metadata.deletionTimestamp !== undefined;
+        },
+        { timeoutMs: 20_000 },
+      );
+    await until("the maps are gone", async () => {
+      const left = await rome.admin.list(NamespaceMap, { namespace: atMilan("").namespace });
+      return left.every(({ metadata }) => metadata.name === "rome");
+    });
+  });
+});
