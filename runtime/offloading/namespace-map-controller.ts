@@ -63,6 +63,7 @@ export function namespaceMapController(context: OffloadingContext): Controller {
     namespaces: informers.informer(Namespace, { labelSelector: Label.remoteClusterID }),
     roleBindings: informers.informer(RoleBinding, { labelSelector: Label.remoteClusterID }),
   };
+  const tenantNamespaces = informers.informer(Namespace, { labelSelector: Label.tenantNamespace });
   const refused = new RefusedMappings();
   const owning = (object: KubeObject) => {
     const map = ownerOf(object);
@@ -76,6 +77,8 @@ export function namespaceMapController(context: OffloadingContext): Controller {
         watches(caches.namespaces, { keys: owning }),
         watches(caches.roleBindings, { keys: owning, when: ({ type }) => type !== "added" }),
       ],
+      // A peer names its map's consumer itself; whose namespace it is says who it is.
+      reads: [tenantNamespaces],
       objectOf: (key) => caches.maps.getByKey(key),
       reconcile: async (key, run) => {
         const map = caches.maps.getByKey(key);
@@ -83,6 +86,14 @@ export function namespaceMapController(context: OffloadingContext): Controller {
         const consumer = map.metadata.labels?.[Label.replicationOrigin];
         if (consumer === undefined) return;
         if (map.metadata.labels?.[Label.replicated] !== LabelValue.true) return;
+        const tenant = tenantNamespaces.get(map.metadata.namespace ?? "")?.metadata.labels?.[
+          Label.remoteClusterID
+        ];
+        if (tenant !== undefined && tenant !== consumer) {
+          const message = `label ${Label.replicationOrigin} is "${consumer}", and namespace "${map.metadata.namespace}" is the tenant namespace of cluster "${tenant}"; a map is copied to the namespace of its own consumer`;
+          context.events.warning(map, EventReason.wrongNamespace, message);
+          return;
+        }
         const owner = { map: keyOf(map), tenantNamespace: map.metadata.namespace ?? "", consumer };
         const tell = (refusals: readonly Refusal[]) => {
           const entries = map.status?.currentMapping ?? {};
