@@ -210,7 +210,7 @@ describe("an attack by sources in the tenant namespace", function () {
         const freed = { metadata: { finalizers: null } };
         await admin().patch(kind, own, freed, { type: "merge" });
         await attacker.delete(kind, ref);
-        await until("gone", async () => (await admin().get(kind as Kind<KubeObject>, ref)) === undefined);
+        await until("gone", async () => (await admin().get(kind, ref)) === undefined);
       });
     }
 
