@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { ClusterRoleBinding, type Desired, RoleBinding, Secret, Tenant } from "../../runtime/api";
+import {
+  ClusterRoleBinding,
+  type Desired,
+  ForeignCluster,
+  RoleBinding,
+  Secret,
+  Tenant,
+} from "../../runtime/api";
 import {
   controlPlaneSubject,
   createCertificateRequest,
@@ -161,6 +168,19 @@ describe("an attack by Tenants", function () {
     const spec = { authzPolicy: "KeysExchange", ...proofOf("turin", generateKeyPair(), nonce) };
     await admin().patch(Tenant, ref, { spec }, { type: "merge" });
     await until("turin has credentials", async () => (await admin().get(Tenant, ref))?.status?.authParams);
+  });
+
+  it("brings no cluster into being that milan does not know", async () => {
+    const { metadata } = await attacker.create(Tenant, tenantOf("genoa", guests, {}));
+    await eventAbout(
+      admin(),
+      { kind: "Tenant", name: metadata.name, namespace: guests },
+      "TenantNamespaceNotFound",
+    );
+    await pause(1_000);
+    assert.equal(await admin().get(ForeignCluster, { name: "genoa" }), undefined);
+    assert.ok(await admin().get(ForeignCluster, { name: "rome" }));
+    await attacker.delete(Tenant, metadata);
   });
 
   it("has nothing but nonces signed with milan's key", async () => {
