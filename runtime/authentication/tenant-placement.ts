@@ -29,16 +29,15 @@ export function tenantMisplacement(
  * @param present all Tenants that name the consumer
  */
 export function takesGrantsAlong(
-  { metadata }: Tenant,
+  gone: Tenant,
   consumer: string,
   present: readonly Tenant[],
   tenantNamespaces: TenantNamespaces,
 ): boolean {
-  if (tenantNamespaces.clusterOf(metadata.namespace) === consumer) return true;
   return !present.some(
-    (other) =>
-      other.metadata.uid !== metadata.uid &&
-      !other.metadata.deletionTimestamp &&
-      tenantNamespaces.clusterOf(other.metadata.namespace) === consumer,
+    ({ metadata }) =>
+      metadata.uid !== gone.metadata.uid &&
+      !metadata.deletionTimestamp &&
+      tenantNamespaces.clusterOf(metadata.namespace) === consumer,
   );
 }
