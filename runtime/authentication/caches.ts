@@ -17,9 +17,11 @@ import {
 } from "../api";
 import type { Informer, InformerSet } from "../kube";
 import { consumerRole } from "./bindings";
+import { consumptionOfIdentity, consumptionOfSecret } from "./own-sources";
 import { TenantNamespaces } from "./tenant-namespaces";
 
 const peer = "peer";
+const consumption = "consumption";
 
 /** The peer that an object is labelled with. */
 const peersOf = ({ metadata }: KubeObject): string[] => present(metadata.labels?.[Label.remoteClusterID]);
@@ -85,6 +87,8 @@ export class AuthenticationCaches {
     for (const informer of [this.nonces, this.signedNonces, this.peerSecrets]) {
       informer.addIndex(peer, peersOf);
     }
+    this.identities.addIndex(consumption, consumptionOfIdentity);
+    this.peerSecrets.addIndex(consumption, consumptionOfSecret);
     this.tenants.addIndex(peer, consumersOf);
     this.slices.addIndex(peer, claimantsOf);
     this.renews.addIndex(peer, peersOf);
@@ -95,6 +99,14 @@ export class AuthenticationCaches {
   /** The objects of one of the caches that concern a peer. */
   ofPeer<T extends KubeObject>(informer: Informer<T>, clusterId: string): T[] {
     return informer.byIndex(peer, clusterId);
+  }
+
+  /** Whether this cluster has a control-plane identity for a direction, as `consumption` names it. */
+  consumes(direction: string): boolean {
+    return (
+      this.identities.byIndex(consumption, direction).length > 0 ||
+      this.peerSecrets.byIndex(consumption, direction).length > 0
+    );
   }
 
   /** Names of the roles that consumers are given, by what they are for. */

@@ -1,6 +1,6 @@
 import type { Tenant } from "../api";
 import { CertificateError, KeyError, parseCertificate, readPublicKey, samePublicKey } from "../identity";
-import { isRotated } from "./key-rotation";
+import { isRotated } from "./rotated-key";
 
 /**
  * What to tell of a Tenant whose key is not the one that it has a certificate for; undefined where it is, or where the key came by a rotation.

@@ -7,7 +7,7 @@ import {
   readPublicKey,
   verifyNonce,
 } from "../identity";
-import { isRotated } from "./key-rotation";
+import { isRotated } from "./rotated-key";
 
 /** What the provider thinks of a consumer's proof that it holds its key. */
 export type Handshake =

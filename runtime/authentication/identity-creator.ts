@@ -3,6 +3,7 @@ import { type Controller, controllerOf, runController, watches, writeIfChanged }
 import { isSource } from "../plan/replication";
 import type { AuthenticationContext } from "./authentication-context";
 import { withGlobalMetadata } from "./global-metadata";
+import { isOwnSource, slicesOfIdentities } from "./own-sources";
 import { ownedBy } from "./owned-by";
 import { sliceIdentity } from "./slice-objects";
 
@@ -27,11 +28,12 @@ export function runIdentityCreator({ runtime, caches, options }: AuthenticationC
       sources: [
         watches(slices, { when: ({ object }) => isSource(object) }),
         watches(identities, { keys: ownedBy("ResourceSlice") }),
+        ...slicesOfIdentities(caches),
       ],
       objectOf: (key) => slices.getByKey(key),
       reconcile: async (key) => {
         const slice = slices.getByKey(key);
-        if (slice === undefined || !isSource(slice) || slice.metadata.deletionTimestamp) return;
+        if (slice === undefined || !isOwnSource(slice, caches) || slice.metadata.deletionTimestamp) return;
         const condition = slice.status?.conditions?.find(({ type }) => type === "Authentication");
         if (condition === undefined) return;
         const existing = identities.get(sliceIdentityName(slice.metadata.name), slice.metadata.namespace);

@@ -5,6 +5,12 @@ import { type AuthenticationContext, labelledPeer } from "./authentication-conte
 import { clusterKeyPair } from "./cluster-keys";
 import { checkPlacement } from "./placement";
 
+/**
+ * What is signed comes from elsewhere. Text of these characters is neither a certificate request nor what a TLS client signs, so that nobody gets
+ * a proof for another purpose by calling it a nonce.
+ */
+const NONCE_TEXT = /^[A-Za-z0-9+/=_-]{1,512}$/;
+
 /** At the consumer: signs the nonces of providers with the cluster's key (control plane reference 6.2). */
 export function runNonceSigner({ runtime, caches }: AuthenticationContext): Controller {
   const { signedNonces, tenantNamespaces, clusterKeys } = caches;
@@ -34,6 +40,14 @@ export function runNonceSigner({ runtime, caches }: AuthenticationContext): Cont
             secret,
             EventReason.nonceNotFound,
             `data.${DataKey.nonce} is empty; put the nonce there that the provider made`,
+          );
+          return;
+        }
+        if (!NONCE_TEXT.test(nonce.toString("latin1"))) {
+          runtime.events.warning(
+            secret,
+            EventReason.nonceNotFound,
+            `data.${DataKey.nonce} is no nonce, which is text in base64 alone: nothing else is signed with this cluster's key; put the nonce there that the provider made`,
           );
           return;
         }

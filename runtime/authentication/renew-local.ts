@@ -3,15 +3,21 @@ import { controlPlaneSubject, createCertificateRequest, parseCertificate, samePu
 import {
   controlledBy,
   type Controller,
+  controllerOf,
   exceptStatus,
   keyOf,
+  type Outcome,
   runController,
   watches,
   writeIfChanged,
 } from "../kube";
+import { isCopy } from "../plan/replication";
 import type { AuthenticationContext } from "./authentication-context";
 import { clusterKeyPair } from "./cluster-keys";
 import { ownedBy } from "./owned-by";
+
+/** A Renew that is deleted is gone by then, with its copy at the provider. */
+const MADE_AGAIN_MS = 1_000;
 
 /**
  * At the consumer: keeps a Renew beside each control-plane Identity, the mailbox in whose status the provider puts renewed credentials, and
@@ -33,6 +39,8 @@ export function runLocalRenewer({ runtime, caches, options }: AuthenticationCont
         if (identity === undefined || !isControlPlane(identity) || identity.metadata.deletionTimestamp)
           return;
         const observed = renews.get(identity.metadata.name, identity.metadata.namespace);
+        if (observed !== undefined && controllerOf(observed)?.uid !== identity.metadata.uid)
+          return await disown(observed, identity);
         const replacement = replacementKey(identity, observed);
         if (replacement !== undefined && observed?.spec.csr === undefined) {
           runtime.events.normal(
@@ -76,6 +84,24 @@ export function runLocalRenewer({ runtime, caches, options }: AuthenticationCont
     },
     runtime,
   );
+
+  /**
+   * A Renew of that name that is not this Identity's brings credentials that nobody here asked for: none of it is taken. A peer's copy is the
+   * peer's; anything else goes, and the Identity's own takes its place.
+   */
+  async function disown(renew: Renew, identity: Identity): Promise<Outcome> {
+    if (isCopy(renew)) {
+      runtime.events.warning(
+        identity,
+        EventReason.replicationConflict,
+        `Renew "${keyOf(renew)}" is a copy that cluster "${renew.metadata.labels?.[Label.replicationOrigin] ?? ""}" made, and this Identity needs one of that name for its renewed credentials; delete it, and the role binding by which that cluster makes it again`,
+      );
+      return;
+    }
+    if (!renew.metadata.deletionTimestamp)
+      await runtime.client.delete(Renew, renew.metadata, { uid: renew.metadata.uid });
+    return { requeueAfterMs: MADE_AGAIN_MS };
+  }
 
   /** What the provider is to put in place of the key that the identity's certificate is for; undefined where that is the cluster's. */
   function replacementKey(

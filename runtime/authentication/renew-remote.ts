@@ -1,4 +1,4 @@
-import { EventReason, Renew, Tenant } from "../api";
+import { EventReason, Label, Renew, Tenant } from "../api";
 import {
   type Controller,
   exceptStatus,
@@ -10,7 +10,7 @@ import {
 } from "../kube";
 import { isCopy } from "../plan/replication";
 import { type AuthenticationContext, labelledPeer } from "./authentication-context";
-import { keyReplacement } from "./key-rotation";
+import { keyReplacement } from "./rotated-key";
 import { describeLookup } from "./tenant-namespaces";
 
 /**
@@ -44,6 +44,7 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
         if (renew === undefined || !isCopy(renew) || renew.metadata.deletionTimestamp) return;
         const { consumerClusterID: consumer, identityType } = renew.spec;
         if (identityType !== "ControlPlane" || consumer === undefined) return;
+        if (renew.metadata.labels?.[Label.replicationOrigin] !== consumer) return;
         const lookup = tenantNamespaces.of(consumer);
         if (lookup.outcome !== "found") {
           runtime.events.warning(
@@ -70,17 +71,15 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
           throw new Terminal(EventReason.invalidCSR, replacement.message);
         }
         if (replacement.outcome === "replace") {
+          const noted = await patchStatusIfChanged(runtime.client, Tenant, tenant, replacement.status, {
+            foreign: true,
+            lock: "always",
+          });
+          const { uid, resourceVersion } = noted.object.metadata;
           await runtime.client.patch(
             Tenant,
             tenant.metadata,
-            {
-              metadata: {
-                uid: tenant.metadata.uid,
-                resourceVersion: tenant.metadata.resourceVersion,
-                annotations: replacement.annotations,
-              },
-              spec: replacement.spec,
-            },
+            { metadata: { uid, resourceVersion }, spec: replacement.spec },
             { type: "merge" },
           );
           runtime.events.normal(tenant, EventReason.keyReplaced, "The consumer rotated its keys");

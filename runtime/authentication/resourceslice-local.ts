@@ -10,9 +10,10 @@ import {
   samePublicKey,
 } from "../identity";
 import { type Controller, exceptStatus, keyOf, runController, watches, writeIfChanged } from "../kube";
-import { isCopy, isSource } from "../plan/replication";
+import { isCopy } from "../plan/replication";
 import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
 import { clusterKeyPair, previousPublicKeys } from "./cluster-keys";
+import { isOwnSource, slicesOfIdentities } from "./own-sources";
 import { describeLookup } from "./tenant-namespaces";
 import { awaitsItsClass, tellUnservedClass } from "./unserved-class";
 
@@ -72,6 +73,7 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
               .map(keyOf),
           when: (event) => event.object.spec.type === "ControlPlane" && exceptStatus(event),
         }),
+        ...slicesOfIdentities(caches),
       ],
       objectOf: (key) => slices.getByKey(key),
       reconcile: async (key) => {
@@ -79,7 +81,7 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
         if (slice === undefined || isCopy(slice) || slice.metadata.deletionTimestamp) return;
         const found = fault(slice);
         if (found !== undefined) runtime.events.warning(slice, found.reason, found.message);
-        if (!isSource(slice)) return;
+        if (!isOwnSource(slice, caches)) return;
         const provider =
           slice.spec.providerClusterID ??
           labelledPeer(slice) ??

@@ -25,7 +25,7 @@ import {
 import { isCopy } from "../plan/replication";
 import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
 import type { IdentityProvider } from "./identity-provider/identity-provider";
-import { isReplaced } from "./key-rotation";
+import { isReplaced } from "./rotated-key";
 import { isAccepted, type SliceAuthentication, sliceStatus } from "./slice-status";
 import { describeLookup } from "./tenant-namespaces";
 import { tellUnservedClass } from "./unserved-class";

@@ -17,7 +17,7 @@ import { changedKeyMessage } from "./changed-key";
 import { verifyHandshake } from "./handshake";
 import type { Credentials, IdentityProvider } from "./identity-provider/identity-provider";
 import { TenantGrants } from "./tenant-grants";
-import { describeLookup } from "./tenant-namespaces";
+import { takesGrantsAlong, tenantMisplacement } from "./tenant-placement";
 
 /**
  * At the provider: verifies consumers, gives them credentials and roles, takes both back (control plane reference 6.3, 9).
@@ -88,6 +88,11 @@ class TenantReconciler {
       );
     }
     if (observed.metadata.deletionTimestamp) return await this.release(observed, consumer);
+    const misplaced = tenantMisplacement(observed, consumer, this.authentication.caches.tenantNamespaces);
+    if (misplaced !== undefined) {
+      this.authentication.runtime.events.warning(observed, misplaced.reason, misplaced.message);
+      return;
+    }
 
     const tenant = await this.hold(observed);
     if (tenant.spec.tenantCondition === "Drained") return await this.drain(tenant, consumer);
@@ -96,7 +101,10 @@ class TenantReconciler {
   }
 
   private async release(tenant: Tenant, consumer: string): Promise<void> {
-    await this.grants.unbindClusterWide(consumer);
+    const { tenantNamespaces, tenants } = this.authentication.caches;
+    const present = this.authentication.caches.ofPeer(tenants, consumer);
+    if (takesGrantsAlong(tenant, consumer, present, tenantNamespaces))
+      await this.grants.unbindClusterWide(consumer);
     const finalizers = tenant.metadata.finalizers ?? [];
     if (!finalizers.includes(Finalizer.tenant)) return;
     await this.authentication.runtime.client.replace(Tenant, {
@@ -143,20 +151,18 @@ class TenantReconciler {
     const { runtime, caches } = this.authentication;
     const exchangesKeys = tenant.spec.authzPolicy !== "TolerateNoHandshake";
     if (exchangesKeys) {
-      const handshake = verifyHandshake(tenant, caches.ofPeer(caches.nonces, consumer));
+      // Of its own namespace: one elsewhere is for whoever may write there.
+      const nonces = caches
+        .ofPeer(caches.nonces, consumer)
+        .filter(({ metadata }) => metadata.namespace === tenant.metadata.namespace);
+      const handshake = verifyHandshake(tenant, nonces);
       if (handshake.outcome === "refused") throw new Terminal(handshake.reason, handshake.message);
       if (handshake.outcome === "waiting") {
         runtime.events.warning(tenant, handshake.reason, handshake.message);
         return;
       }
     }
-    // Never made here: a second one, beside one that is only not labelled yet, would have to be removed by hand.
-    const lookup = caches.tenantNamespaces.of(consumer);
-    if (lookup.outcome !== "found") {
-      runtime.events.warning(tenant, EventReason.tenantNamespaceNotFound, describeLookup(lookup, consumer));
-      return;
-    }
-    const namespace = lookup.name;
+    const namespace = tenant.metadata.namespace ?? "";
     const status: NonNullable<Tenant["status"]> = { ...tenant.status, tenantNamespace: namespace };
     let credentials: Credentials | undefined;
     try {

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import {
   Annotation,
   ClusterRoleBinding,
@@ -14,26 +13,12 @@ import {
   tenantRoleBindingName,
   WellKnownLabel,
 } from "../api";
-import { controllerOf, isNotFound } from "../kube";
+import { controllerOf, isNotFound, patchStatusIfChanged } from "../kube";
 import type { AuthenticationContext } from "./authentication-context";
 import { clusterWideBinding, consumerRole, controlPlaneBinding, missingSubjects } from "./bindings";
 
-/** A binding that an administrator made, kept in the Tenant's annotations while it is drained. */
-const keptBinding = z.object({
-  name: z.string(),
-  namespace: z.string(),
-  labels: z.record(z.string(), z.string()).optional(),
-  clusterRole: z.string(),
-  subjects: z.array(
-    z.object({
-      kind: z.string(),
-      name: z.string(),
-      apiGroup: z.string().optional(),
-      namespace: z.string().optional(),
-    }),
-  ),
-});
-type KeptBinding = z.infer<typeof keptBinding>;
+/** A binding that an administrator made, kept in the Tenant's status while it is drained: nobody but this cluster's controllers writes there. */
+type KeptBinding = NonNullable<NonNullable<Tenant["status"]>["drainedRoleBindings"]>[number];
 
 const rbac = "rbac.authorization.k8s.io";
 
@@ -88,7 +73,7 @@ export class TenantGrants {
   }
 
   /**
-   * Takes the consumer's control plane its roles. Bindings that an administrator made are noted in the Tenant first, since nobody else would
+   * Takes the consumer's control plane its roles. Bindings that an administrator made are noted in the Tenant's status first, since nobody else would
    * bring them back.
    *
    * @returns how many bindings were there to delete
@@ -107,13 +92,14 @@ export class TenantGrants {
     return bindings.length;
   }
 
-  /** Brings back the administrator's bindings that draining took away. */
+  /** Brings back the administrator's bindings that draining took away, to the roles that draining takes away and no others. */
   async restoreBindings(tenant: Tenant): Promise<Tenant> {
     const { caches, runtime } = this.authentication;
-    const noted = readKept(tenant);
+    const noted = tenant.status?.drainedRoleBindings ?? [];
     if (noted.length === 0) return tenant;
+    const roles = caches.rolesFor(consumerRole.controlPlane);
     for (const { name, namespace, labels, clusterRole, subjects } of noted) {
-      if (caches.roleBindings.get(name, namespace) !== undefined) continue;
+      if (!roles.includes(clusterRole) || caches.roleBindings.get(name, namespace) !== undefined) continue;
       await runtime.client.create(RoleBinding, {
         apiVersion: `${rbac}/v1`,
         kind: "RoleBinding",
@@ -126,7 +112,7 @@ export class TenantGrants {
   }
 
   private async note(tenant: Tenant, bindings: KeptBinding[]): Promise<void> {
-    const before = readKept(tenant);
+    const before = tenant.status?.drainedRoleBindings ?? [];
     const added = bindings.filter(
       ({ name, namespace }) => !before.some((other) => other.name === name && other.namespace === namespace),
     );
@@ -134,19 +120,14 @@ export class TenantGrants {
   }
 
   private async writeKept(tenant: Tenant, bindings: KeptBinding[] | undefined): Promise<Tenant> {
-    const value = bindings === undefined ? null : JSON.stringify(bindings);
-    return await this.authentication.runtime.client.patch(
-      Tenant,
-      tenant.metadata,
-      {
-        metadata: {
-          uid: tenant.metadata.uid,
-          resourceVersion: tenant.metadata.resourceVersion,
-          annotations: { [Annotation.drainedRoleBindings]: value },
-        },
-      },
-      { type: "merge" },
-    );
+    const { client } = this.authentication.runtime;
+    const status = { drainedRoleBindings: bindings ?? null };
+    // Foreign: that the bindings are noted does not say that the Tenant's generation is done.
+    const written = await patchStatusIfChanged(client, Tenant, tenant, status, {
+      foreign: true,
+      lock: "always",
+    });
+    return written.object;
   }
 
   /** Marks or unmarks all slices of a consumer as cordoned with their Tenant. */
@@ -258,16 +239,4 @@ function kept({ metadata, roleRef, subjects }: RoleBinding): KeptBinding {
       ...(namespace && { namespace }),
     })),
   };
-}
-
-function readKept(tenant: Tenant): KeptBinding[] {
-  const value = tenant.metadata.annotations?.[Annotation.drainedRoleBindings];
-  if (value === undefined) return [];
-  try {
-    return z.array(keptBinding).parse(JSON.parse(value));
-  } catch (cause) {
-    throw new Error(`annotation ${Annotation.drainedRoleBindings} is not what draining wrote; remove it`, {
-      cause,
-    });
-  }
 }

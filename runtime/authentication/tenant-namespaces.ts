@@ -20,7 +20,9 @@ export class TenantNamespaces {
   of(clusterId: string): TenantNamespaceLookup {
     const names = this.informer
       .byIndex(peer, clusterId)
-      .filter(({ metadata }) => !metadata.deletionTimestamp)
+      .filter(
+        ({ metadata }) => !metadata.deletionTimestamp && metadata.labels?.[Label.tenantNamespace] !== "false",
+      )
       .map(({ metadata }) => metadata.name)
       .sort();
     const [name, second] = names;

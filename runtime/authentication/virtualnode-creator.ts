@@ -11,6 +11,7 @@ import {
 import { isSource } from "../plan/replication";
 import { type AuthenticationContext, labelledPeer } from "./authentication-context";
 import { withGlobalMetadata } from "./global-metadata";
+import { isOwnSource, slicesOfIdentities } from "./own-sources";
 import { ownedBy } from "./owned-by";
 import { sliceVirtualNode, wantsVirtualNode } from "./slice-objects";
 import { isAccepted } from "./slice-status";
@@ -44,12 +45,13 @@ export function runVirtualNodeCreator(
         watches(slices, { when: ({ object }) => isSource(object) }),
         watches(identities, { keys: ownedBy("ResourceSlice") }),
         watches(virtualNodes, { keys: ownedBy("ResourceSlice") }),
+        ...slicesOfIdentities(caches),
       ],
       objectOf: (key) => slices.getByKey(key),
       reconcile: async (key) => {
         const slice = slices.getByKey(key);
         if (slice === undefined) return await removeOrphan(virtualNodes.getByKey(key));
-        if (!isSource(slice) || slice.metadata.deletionTimestamp) return;
+        if (!isOwnSource(slice, caches) || slice.metadata.deletionTimestamp) return;
         if (!wantsVirtualNode(slice)) return;
         if (!isAccepted(slice, "Authentication") || !isAccepted(slice, "Resources")) return;
         const { name, namespace } = slice.metadata;

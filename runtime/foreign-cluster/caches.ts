@@ -9,6 +9,7 @@ import {
   type KubeObject,
   Label,
   LabelValue,
+  Namespace,
   Node,
   Secret,
   Tenant,
@@ -33,6 +34,7 @@ const clustersOf = (foreignCluster: ForeignCluster): string[] => [
 /** What the state of peers is read from. Modules that this installation does not have are not watched. */
 export class PeerCaches {
   readonly foreignClusters: Informer<ForeignCluster>;
+  private readonly tenantNamespaces: Informer<Namespace>;
   readonly networking?: {
     configurations: Informer<Configuration>;
     connections: Informer<Connection>;
@@ -56,6 +58,7 @@ export class PeerCaches {
   constructor(informers: InformerSet, options: ForeignClusterOptions) {
     this.foreignClusters = informers.informer(ForeignCluster);
     this.foreignClusters.addIndex(peer, clustersOf);
+    this.tenantNamespaces = informers.informer(Namespace, { labelSelector: Label.tenantNamespace });
     if (options.networkingEnabled) {
       this.networking = {
         configurations: indexed(informers.informer(Configuration)),
@@ -105,7 +108,17 @@ export class PeerCaches {
 
   ofPeer<T extends KubeObject>(informer: Informer<T>, clusterId: string): T[] {
     // Oldest first, so that of several the same one counts each time.
-    return informer.byIndex(peer, clusterId).sort(byAge);
+    return informer
+      .byIndex(peer, clusterId)
+      .filter((object) => this.mayConcern(object, clusterId))
+      .sort(byAge);
+  }
+
+  /** Not what is in the tenant namespace of one peer and names another: whoever may write there says nothing of the other. */
+  private mayConcern({ metadata: { namespace } }: KubeObject, clusterId: string): boolean {
+    if (namespace === undefined) return true;
+    const owner = this.tenantNamespaces.get(namespace)?.metadata.labels?.[Label.remoteClusterID];
+    return owner === undefined || owner === clusterId;
   }
 
   /** The Secrets with which we can reach a peer's API server, oldest first. */
@@ -122,6 +135,7 @@ export class PeerCaches {
     const ofAll = (informer: Informer<VirtualNode>) => () => informer.list().flatMap(peersOf);
     return [
       watches(this.foreignClusters, { keys: clustersOf, when: exceptStatus }),
+      watches(this.tenantNamespaces, { keys: peersOf, when: exceptStatus }),
       ...(networking === undefined
         ? []
         : [

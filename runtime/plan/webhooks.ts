@@ -1,88 +1,44 @@
-import { Label, LabelValue, Name } from "../api/keys";
+import { Label, LabelValue } from "../api/keys";
 import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../api/kubernetes";
+import {
+  BY_PEER,
+  CREATED,
+  creator,
+  differs,
+  fieldDiffers,
+  NOT_DELETING,
+  origin,
+  PEER_DIFFERS,
+  peerLabel,
+  SOURCE,
+  SPEC_DIFFERS,
+} from "./admission-conditions";
 import { componentLabels } from "./component-labels";
-import { DeploymentName, Port } from "./deployments";
+import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
+import { peerCopies, peerSecrets } from "./peer-webhooks";
+import {
+  authenticationGroup,
+  offloadingGroup,
+  type Registration,
+  webhook,
+  type WebhookEndpoint,
+} from "./webhook-registration";
 
-/** Where the API server finds the webhook, and whom it trusts there. */
-export interface WebhookEndpoint {
-  /** The Liqo namespace. Its pods are never held up by the pod webhook, so that the webhook itself can always be started. */
-  namespace: string;
-  /** Service of the webhook, in that namespace; the one of its leader is called the same with `-leader` after it. */
-  serviceName: string;
-  /** PEM. When absent, the webhook fills it in once it serves, and until then what it guards is refused. */
-  caBundle?: string;
-  /** `https://host:port` to call in place of the Service: for API servers that reach no Service. */
-  baseUrl?: string;
-}
+export { leaderServiceName, type WebhookEndpoint } from "./webhook-registration";
 
 export interface WebhookConfigurations {
   mutating: ManifestOf<MutatingWebhookConfiguration>;
   validating: ManifestOf<ValidatingWebhookConfiguration>;
 }
 
-/** The Service that leads to the replica that books quotas. */
-export function leaderServiceName(serviceName: string): string {
-  return `${serviceName}-leader`;
-}
-
 /** Name of both configurations; the webhook writes its CA into the ones of this name and no others. */
 export const WEBHOOK_CONFIGURATION = DeploymentName.webhook;
 
-interface Registration {
-  name: string;
-  path: string;
-  group: string;
-  resource: string;
-  version: string;
-  operations: ("CREATE" | "UPDATE")[];
-  /** Objects labelled `liqo.io/webhook-skip=true` are left alone. */
-  skippable: boolean;
-  /**
-   * CEL. The API server calls the webhook only where all of them hold, so that nothing is asked whose answer is known: metadata edits of
-   * controllers, removals of finalizers, deletions. What a condition leaves out must be out of reach of whom the webhook guards against.
-   */
-  conditions: Record<string, string>;
-  /**
-   * Tells of mistakes and guards nothing: where no webhook answers, objects pass. Upstream has none such, and a peering whose webhook is away
-   * must be able to get new credentials.
-   */
-  advice?: true;
-  /** Of several replicas only the leader answers, because it books what it admits. */
-  leader?: true;
-  /** Namespaces that the webhook looks at; all by default. */
-  namespaces?: { label: string; except: string[] };
-}
-
-const labelOf = (object: string, key: string): string =>
-  `(has(${object}.metadata.labels) && '${key}' in ${object}.metadata.labels ? ${object}.metadata.labels['${key}'] : '')`;
-const mapOf = (object: string, field: "labels" | "annotations"): string =>
-  `(has(${object}.metadata.${field}) ? ${object}.metadata.${field} : {})`;
-const differs = (field: "labels" | "annotations"): string =>
-  `${mapOf("object", field)} != ${mapOf("oldObject", field)}`;
-const CREATED = "request.operation == 'CREATE'";
-const SPEC_DIFFERS = "object.spec != oldObject.spec";
-/** An object on its way out must always be able to lose its finalizers. */
-const NOT_DELETING = "!has(object.metadata.deletionTimestamp)";
-
-const creator = (object: string): string => labelOf(object, Label.creatorUser);
-const origin = (object: string): string => labelOf(object, Label.reflectionOrigin);
-const peerLabel = labelOf("object", Label.remoteClusterID);
-const PEER_DIFFERS = `${peerLabel} != ${labelOf("oldObject", Label.remoteClusterID)}`;
-
-/** A slice of this cluster's own, not a peer's copy. */
-const SOURCE = `${labelOf("object", Label.replicated)} != 'true'`;
-const fieldOf = (object: string, field: string): string =>
-  `(has(${object}.spec.${field}) ? ${object}.spec.${field} : '')`;
-const fieldDiffers = (field: string): string =>
-  `${fieldOf("object", field)} != ${fieldOf("oldObject", field)}`;
-
-const offloading = { group: "offloading.liqo.io", version: "v1beta1" };
 const networking = { group: "networking.liqo.io", version: "v1beta1" };
 const namelessIn = (rules: string): string =>
   `(has(c.rules.${rules}) && c.rules.${rules}.exists(r, !has(r.name) || r.name == ''))`;
 const NAMELESS_RULE = `has(object.spec.table.chains) && object.spec.table.chains.exists(c, ${["natRules", "filterRules", "routeRules"].map(namelessIn).join(" || ")})`;
-const authentication = { group: "authentication.liqo.io", version: "v1beta1" };
 
 /** Order, names and paths as upstream has them: runbooks quote them (offloading reference 16.1, control plane reference 13). */
 function mutatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
@@ -102,7 +58,7 @@ function mutatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
     {
       name: "shadowpod.mutate.liqo.io",
       path: "/mutate/shadowpods",
-      ...offloading,
+      ...offloadingGroup,
       resource: "shadowpods",
       operations: ["CREATE", "UPDATE"],
       skippable: false,
@@ -125,7 +81,7 @@ function mutatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
     {
       name: "virtualnode.mutate.liqo.io",
       path: "/mutate/virtualnodes",
-      ...offloading,
+      ...offloadingGroup,
       resource: "virtualnodes",
       operations: ["CREATE", "UPDATE"],
       skippable: true,
@@ -143,10 +99,11 @@ function mutatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
     {
       name: "tenant.validate.liqo.io",
       path: "/mutate/tenants",
-      ...authentication,
+      ...authenticationGroup,
       resource: "tenants",
       operations: ["CREATE", "UPDATE"],
-      skippable: true,
+      // Upstream's is. But who may write a Tenant may label it, and would have no rules at all.
+      skippable: false,
       conditions: { "not-deleting": NOT_DELETING, "label-is-due": `${peerLabel} == ''` },
     },
   ];
@@ -172,7 +129,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     {
       name: "nsoff.validate.liqo.io",
       path: "/validate/namespace-offloading",
-      ...offloading,
+      ...offloadingGroup,
       resource: "namespaceoffloadings",
       operations: ["CREATE", "UPDATE"],
       skippable: true,
@@ -181,7 +138,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     {
       name: "shadowpod.validate.liqo.io",
       path: "/validate/shadowpods",
-      ...offloading,
+      ...offloadingGroup,
       resource: "shadowpods",
       operations: ["CREATE", "UPDATE"],
       skippable: false,
@@ -196,19 +153,21 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     {
       name: "resourceslice.validate.liqo.io",
       path: "/validate/resourceslices",
-      ...authentication,
+      ...authenticationGroup,
       resource: "resourceslices",
       operations: ["CREATE", "UPDATE"],
       skippable: false,
-      // A source: each creation, and what people change in it; our own controllers complete it. A copy: what a peer changes.
+      // Of sources each creation, and what people change in it; our own controllers complete it.
       conditions: {
-        "source-or-edited-by-peer": `${CREATED} ? ${SOURCE} : ((has(request.userInfo.groups) && '${Name.controlPlaneOrganization}' in request.userInfo.groups && (${differs("labels")} || ${differs("annotations")})) || (${SOURCE} && ${NOT_DELETING} && ${byOthers} && (${SPEC_DIFFERS} || ${PEER_DIFFERS})))`,
+        "source-is-guarded": `${SOURCE} && (${CREATED} || (${NOT_DELETING} && ${byOthers} && (${SPEC_DIFFERS} || ${PEER_DIFFERS})))`,
       },
     },
+    ...peerCopies(),
+    ...peerSecrets(),
     {
       name: "identity.validate.liqo.io",
       path: "/validate/identities",
-      ...authentication,
+      ...authenticationGroup,
       resource: "identities",
       operations: ["CREATE", "UPDATE"],
       skippable: true,
@@ -223,7 +182,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     {
       name: "quota.validate.liqo.io",
       path: "/validate/quotas",
-      ...offloading,
+      ...offloadingGroup,
       resource: "quotas",
       operations: ["CREATE", "UPDATE"],
       skippable: true,
@@ -237,23 +196,29 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     {
       name: "tenant.validate.liqo.io",
       path: "/validate/tenants",
-      ...authentication,
+      ...authenticationGroup,
       resource: "tenants",
       operations: ["CREATE", "UPDATE"],
-      skippable: true,
+      skippable: false,
+      // An administrator can always cordon or drain a consumer: a change of that alone is asked about only where a peer makes it.
       conditions: {
         "not-deleting": NOT_DELETING,
-        "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${differs("labels")}`,
+        "not-ours": byOthers,
+        "anything-guarded-differs": `${CREATED} || ${differs("labels")} || ${TENANT_FIELDS.map(fieldDiffers).join(" || ")} || (${BY_PEER} && ${SPEC_DIFFERS})`,
       },
     },
   ];
 }
 
+/** What a Tenant says of its consumer, as against what its provider's administrator says of it. */
+const TENANT_FIELDS = ["clusterID", "authzPolicy", "publicKey", "csr", "signature", "proxyURL"];
+
 /**
  * The registrations of the admission webhooks, for the installation and for the runtime alike.
  *
  * All that guard something fail closed, and none can lock a cluster out of repairing itself: what they guard is Liqo's own kinds and the pods of
- * namespaces that are offloaded, never the Liqo namespace or `kube-system`, and objects that are being deleted pass without a call.
+ * namespaces that are offloaded, never the Liqo namespace or `kube-system`, and objects that are being deleted pass without a call. What guards
+ * against peers asks about peers alone, and no label on an object excuses it.
  * Needs Kubernetes 1.27 or later (match conditions).
  */
 export function webhookConfigurations(endpoint: WebhookEndpoint): WebhookConfigurations {
@@ -278,52 +243,5 @@ export function webhookConfigurations(endpoint: WebhookEndpoint): WebhookConfigu
       metadata,
       webhooks: validatingRegistrations(endpoint).map((registration) => webhook(registration, endpoint)),
     },
-  };
-}
-
-function webhook(registration: Registration, endpoint: WebhookEndpoint) {
-  const { name, group, version, resource, operations, skippable, conditions, namespaces } = registration;
-  return {
-    name,
-    clientConfig: clientConfig(registration, endpoint),
-    rules: [{ apiGroups: [group], apiVersions: [version], resources: [resource], operations, scope: "*" }],
-    failurePolicy: registration.advice === true ? "Ignore" : "Fail",
-    matchPolicy: "Equivalent",
-    sideEffects: resource === "shadowpods" ? "NoneOnDryRun" : "None",
-    timeoutSeconds: 10,
-    admissionReviewVersions: ["v1", "v1beta1"],
-    ...(Object.keys(conditions).length === 0
-      ? {}
-      : {
-          matchConditions: Object.entries(conditions).map(([condition, expression]) => ({
-            name: condition,
-            expression,
-          })),
-        }),
-    objectSelector: skippable
-      ? { matchExpressions: [{ key: Label.webhookSkip, operator: "NotIn", values: [LabelValue.true] }] }
-      : {},
-    namespaceSelector:
-      namespaces === undefined
-        ? {}
-        : {
-            matchLabels: { [namespaces.label]: LabelValue.true },
-            matchExpressions: [
-              { key: "kubernetes.io/metadata.name", operator: "NotIn", values: namespaces.except },
-            ],
-          },
-  };
-}
-
-function clientConfig(
-  { path, leader }: Registration,
-  { namespace, serviceName, caBundle, baseUrl }: WebhookEndpoint,
-) {
-  const name = leader === true ? leaderServiceName(serviceName) : serviceName;
-  return {
-    ...(baseUrl === undefined
-      ? { service: { namespace, name, path, port: Port.webhook } }
-      : { url: `${baseUrl}${path}` }),
-    ...(caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle).toString("base64") }),
   };
 }

@@ -9,6 +9,8 @@ export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 export interface AdmissionRequest {
   uid: string;
   operation: Operation;
+  /** Such as `status`; empty for the object itself. */
+  subResource: string;
   /** Empty for names that the API server will generate. */
   name: string;
   namespace: string;
@@ -17,7 +19,7 @@ export interface AdmissionRequest {
   dryRun: boolean;
   /** Absent on DELETE. */
   object?: AdmittedObject;
-  /** Absent on CREATE. */
+  /** Absent on CREATE; on DELETE what is to go. */
   oldObject?: AdmittedObject;
 }
 
@@ -86,6 +88,7 @@ export function parseReview(body: string): Review {
     request: {
       uid: request.uid,
       operation: operationOf(request.operation),
+      subResource: textOf(request.subResource),
       name: textOf(request.name),
       namespace: textOf(request.namespace),
       username: textOf(user.username),

@@ -1,4 +1,4 @@
-import { Annotation, Label, LabelValue, Name, ResourceSlice } from "../api";
+import { Label, LabelValue, ResourceSlice } from "../api";
 import {
   type AdmissionRequest,
   type AdmittedObject,
@@ -21,12 +21,12 @@ export interface SliceAdmission {
 
 /**
  * A slice of our own has a name that no other has, for its VirtualNode and Node take it, and asks one provider, for what a node can have; once
- * accepted, it stays that slice. Copies are exempt. A peer's control plane may change a copy, but not whose it is, nor whether it is cordoned.
+ * accepted, it stays that slice. Copies are exempt: what a peer may write is decided by its own webhook, `validatePeerWrite`.
  *
  * @see control plane reference 10.5 and 13
  */
 export function validateResourceSlice(request: AdmissionRequest, admission: SliceAdmission): Verdict {
-  const { object, oldObject, operation, namespace, groups } = request;
+  const { object, oldObject, operation, namespace } = request;
   if (object === undefined) return ALLOWED;
   if (operation === "CREATE") {
     if (isCopy(object)) return ALLOWED;
@@ -40,10 +40,6 @@ export function validateResourceSlice(request: AdmissionRequest, admission: Slic
     );
   }
   if (oldObject === undefined) return ALLOWED;
-  const overreach = groups.includes(Name.controlPlaneOrganization)
-    ? overreachOfPeer(oldObject, object)
-    : undefined;
-  if (overreach !== undefined) return denied(overreach);
   return isCopy(object) ? ALLOWED : validateSource(request, admission);
 }
 
@@ -60,25 +56,6 @@ function validateSource(request: AdmissionRequest, admission: SliceAdmission): V
   });
 }
 
-/** What a peer's control plane would change of a copy that is not its to change. */
-function overreachOfPeer(before: AdmittedObject, after: AdmittedObject): string | undefined {
-  const label = edit(before.metadata.labels, after.metadata.labels, Label.remoteClusterID);
-  if (label !== undefined) return `can't ${label} the remoteClusterID label`;
-  const annotation = edit(before.metadata.annotations, after.metadata.annotations, Annotation.cordon);
-  return annotation && `control plane users can't ${annotation} the ${Annotation.cordon} annotation`;
-}
-
 function isCopy({ metadata }: AdmittedObject): boolean {
   return metadata.labels[Label.replicated] === LabelValue.true;
-}
-
-function edit(
-  before: Readonly<Record<string, string>>,
-  after: Readonly<Record<string, string>>,
-  key: string,
-): "add" | "change" | "delete" | undefined {
-  const [old, now] = [before[key], after[key]];
-  if (old === now) return undefined;
-  if (old === undefined) return "add";
-  return now === undefined ? "delete" : "change";
 }

@@ -25,6 +25,8 @@ import {
   validateFirewallConfiguration,
   validateRouteConfiguration,
 } from "./network-tables";
+import { validatePeerWrite } from "./peer-copy";
+import { validatePeerSecret } from "./peer-secret";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
 import { QuotaAccounting } from "./quota-accounting";
@@ -84,6 +86,8 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
         localSlices: slices.map(refOf),
       });
     },
+    "/validate/peer-copies": (request) => validatePeerWrite(request, { ownClusterID: options.clusterID }),
+    "/validate/peer-secrets": validatePeerSecret,
     "/validate/identities": async (request) =>
       validateIdentity(request, {
         ownClusterID: options.clusterID,

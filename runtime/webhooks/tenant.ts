@@ -1,4 +1,4 @@
-import { Label, LabelValue } from "../api";
+import { Label, LabelValue, Name } from "../api";
 import { isRecord } from "../api/invalid-object";
 import {
   type AdmissionRequest,
@@ -31,13 +31,15 @@ export interface TenantSurroundings {
 
 /**
  * A Tenant lives in the tenant namespace of its consumer, alone, under a name that no other Tenant of the cluster has, and its key material can
- * be read ({@link credentialFindings}).
+ * be read ({@link credentialFindings}). Whether it is active is its provider's to say.
  *
  * @see control plane reference 13, offloading reference 16.5
  */
 export function validateTenant(request: AdmissionRequest, surroundings: TenantSurroundings): Verdict {
   const { object, namespace, operation } = request;
   if (object === undefined || object.metadata.deleting) return ALLOWED;
+  const overreach = overreachOfPeer(request);
+  if (overreach !== undefined) return denied(overreach);
   const clusterID = clusterOf(object) ?? "";
   const { namespaceLabels: labels, tenants } = surroundings;
   if (labels?.[Label.tenantNamespace] !== LabelValue.true) {
@@ -70,6 +72,21 @@ export function validateTenant(request: AdmissionRequest, surroundings: TenantSu
   return denied(
     `a Tenant named ${quoted(name)} already exists in namespace ${namesake.namespace}, and names of Tenants are unique in the cluster: choose another`,
   );
+}
+
+/** A consumer's own administrator, who may write its Tenant, does not undo what the provider's decided about it. */
+function overreachOfPeer({ object, oldObject, groups, username }: AdmissionRequest): string | undefined {
+  if (object === undefined || oldObject === undefined) return undefined;
+  if (!groups.includes(Name.controlPlaneOrganization)) return undefined;
+  const [before, after] = [conditionOf(oldObject), conditionOf(object)];
+  return before === after
+    ? undefined
+    : `spec.tenantCondition is "${before}" and may not become "${after}" by user "${username}" of a peer; ask this cluster's administrator`;
+}
+
+function conditionOf({ raw }: AdmittedObject): string {
+  const condition = isRecord(raw.spec) ? raw.spec.tenantCondition : undefined;
+  return typeof condition === "string" ? condition : "Active";
 }
 
 function clusterOf({ raw }: AdmittedObject): string | undefined {

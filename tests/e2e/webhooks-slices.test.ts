@@ -37,13 +37,19 @@ describe("admission of ResourceSlices, over the wire", function () {
       await refusal(admin().create(ResourceSlice, slice("pool", "liqo-tenant-turin", own))),
       /a resourceslice with the same name already exists in the cluster: "pool" in namespace "liqo-tenant-rome"; choose another name/,
     );
-    const copy = { "liqo.io/replication": "false", "liqo.io/replicated": "true", [key]: "rome" };
+    const copy = {
+      "liqo.io/replication": "false",
+      "liqo.io/replicated": "true",
+      "liqo.io/originID": "rome",
+      "liqo.io/remoteID": "milan",
+      [key]: "rome",
+    };
     cluster().calls.take();
     const made = await cluster().peers.controlPlane.create(
       ResourceSlice,
       slice("pool", "liqo-tenant-turin", copy),
     );
-    assert.deepEqual(cluster().calls.take(), {});
+    assert.deepEqual(cluster().calls.take(), { "/validate/peer-copies": 1 });
     const edit = (client: KubeClient, metadata: object) =>
       client.patch(ResourceSlice, made.metadata, { metadata }, { type: "merge" });
     const label = (value: string | null) => ({ labels: { [key]: value } });

@@ -118,6 +118,8 @@ describe("admission, over the wire", function () {
       cluster().calls.take();
       await edit({ metadata: { annotations: { note: "nobody is asked" } } });
       await edit({ spec: { tenantCondition: "Cordoned" } });
+      assert.deepEqual(cluster().calls.take(), {});
+      await edit({ spec: { proxyURL: "http://proxy.example.org:8118" } });
       assert.deepEqual(cluster().calls.take(), { "/validate/tenants": 1 });
       // One that lost its label gets it back.
       assert.equal((await edit({ metadata: { labels: { [key]: null } } })).metadata.labels?.[key], "rome");
@@ -149,11 +151,12 @@ describe("admission, over the wire", function () {
         { metadata: { labels: { [key]: "rome" } } },
         { type: "merge" },
       );
-      const skipped = { "liqo.io/webhook-skip": "true", [key]: "rome" };
-      const made = await admin().create(Tenant, tenant("rome", "liqo-tenant-naples", skipped));
-      const unskipped = { metadata: { labels: { "liqo.io/webhook-skip": null } } };
+      // What the controllers write is not asked about.
+      const namesake = tenant("rome", "liqo-tenant-naples", { [key]: "rome" });
+      const made = await cluster().peers.controllers.create(Tenant, namesake);
+      const labelled = { metadata: { labels: { note: "a" } } };
       assert.match(
-        await refusal(admin().patch(Tenant, made.metadata, unskipped, { type: "merge" })),
+        await refusal(admin().patch(Tenant, made.metadata, labelled, { type: "merge" })),
         /a Tenant named "rome" already exists in namespace liqo-tenant-rome/,
       );
       await admin().delete(Tenant, made.metadata);
@@ -173,10 +176,13 @@ describe("admission, over the wire", function () {
       await admin().delete(Namespace, { name: "liqo-tenant-naples" });
     });
 
-    it("leaves objects alone that ask for it", async () => {
+    it("leaves objects alone that ask for it, but for Tenants, which peering users write", async () => {
       const labels = { "liqo.io/webhook-skip": "true" };
-      const made = await admin().create(Tenant, tenant("skipped", "probe", labels));
-      assert.equal(made.metadata.labels?.[key], undefined);
+      assert.match(
+        await refusal(admin().create(Tenant, tenant("skipped", "probe", labels))),
+        /must be created in a tenant namespace/,
+      );
+      cluster().calls.take();
       const foreign = await admin().create(ForeignCluster, {
         apiVersion: "core.liqo.io/v1beta1",
         kind: "ForeignCluster",

@@ -49,6 +49,39 @@ export const Tenant = defineKind({
       observedGeneration: observedGeneration(),
       tenantNamespace: z.string().optional().describe("Where the consumer's objects live on this cluster."),
       authParams: authParams().optional().describe("What the consumer needs to reach this cluster."),
+      rotatedPublicKey: z
+        .string()
+        .optional()
+        .describe(
+          "Fingerprint of the public key that the consumer, proving itself by the one before, put in its place; this key needs no signature of the nonce. Not upstream's.",
+        ),
+      replacedPublicKeys: z
+        .array(z.string())
+        .optional()
+        .describe(
+          "Fingerprints of the keys before, the last one first; slices whose request is still for one of them keep what they have. Not upstream's.",
+        ),
+      drainedRoleBindings: z
+        .array(
+          z.object({
+            name: z.string(),
+            namespace: z.string(),
+            labels: z.record(z.string(), z.string()).optional(),
+            clusterRole: z.string(),
+            subjects: z.array(
+              z.object({
+                kind: z.string(),
+                name: z.string(),
+                apiGroup: z.string().optional(),
+                namespace: z.string().optional(),
+              }),
+            ),
+          }),
+        )
+        .optional()
+        .describe(
+          "The administrator's role bindings that draining took away, to be brought back with the Tenant. Not upstream's.",
+        ),
     }),
   columns: [{ name: "Condition", jsonPath: ".spec.tenantCondition" }, AGE],
 });

@@ -12,14 +12,13 @@ export const Annotation = {
   cordon: "liqo.io/cordon",
   /** On the provider's copy of a ResourceSlice: cordoned because its Tenant is. */
   cordonTenant: "liqo.io/cordon-tenant",
-  /** JSON on a drained Tenant: the administrator's role bindings that draining took away, to be brought back with it. */
-  drainedRoleBindings: "liqo.io/drained-role-bindings",
   /** `true` on the Secret of a cluster's own keys: make others; the controllers hand them to the providers, and remove the annotation. */
   rotateKeys: "liqo.io/rotate-keys",
-  /** On a Tenant: fingerprint of the public key that its consumer, still proving itself by the one before, put in its place. */
+  /**
+   * On a Tenant of an earlier version: fingerprint of the key that came by a rotation. Whoever writes Tenants can write it, so it counts for the
+   * key only that a certificate was issued for; the Tenant's status has taken its place.
+   */
   rotatedPublicKey: "liqo.io/rotated-public-key",
-  /** On a Tenant: fingerprints of the keys before, by commas; slices whose request is still for one of them keep what they have. */
-  replacedPublicKey: "liqo.io/replaced-public-key",
   /** `true` on a ForeignCluster: the operator declares the peer dead. */
   permanentlyUnreachable: "liqo.io/foreign-cluster-permanently-unreachable",
   /** `true` on the controller manager's Deployment while the installation is removed. */

@@ -16,7 +16,25 @@ export const AUTHENTICATION: Manifest[] = [
       proxyURL: "http://proxy.milan.example:8118",
       tenantCondition: "Cordoned",
     },
-    status: { observedGeneration: 2, tenantNamespace: "liqo-tenant-rome", authParams },
+    status: {
+      observedGeneration: 2,
+      tenantNamespace: "liqo-tenant-rome",
+      authParams,
+      rotatedPublicKey: "5f0c9b1e",
+      replacedPublicKeys: ["c1d2e3f4"],
+      drainedRoleBindings: [
+        {
+          name: "by-hand",
+          namespace: "liqo-tenant-rome",
+          labels: { "liqo.io/remote-cluster-id": "rome" },
+          clusterRole: "liqo-remote-controlplane",
+          subjects: [
+            { kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "rome" },
+            { kind: "ServiceAccount", namespace: "guests", name: "rome" },
+          ],
+        },
+      ],
+    },
   }),
   authentication(
     "Identity",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { Annotation, type Tenant } from "../../../runtime/api";
+import type { Tenant } from "../../../runtime/api";
 import { changedKeyMessage } from "../../../runtime/authentication/changed-key";
 import { generateKeyPair, publicKeyDer, publicKeyFingerprint } from "../../../runtime/identity";
 import { createCertificateAuthority } from "../../../runtime/identity/serving-certificate";
@@ -11,17 +11,17 @@ describe("the key of a Tenant", () => {
     { commonName: "rome", organization: "liqo.io" },
     { notBefore: new Date("2026-01-01"), notAfter: new Date("2027-01-01") },
   );
-  const tenant = (publicKey: string | undefined, signedCRT?: string, annotations = {}): Tenant => ({
+  const tenant = (publicKey: string | undefined, signedCRT?: string, status = {}): Tenant => ({
     apiVersion: "authentication.liqo.io/v1beta1",
     kind: "Tenant",
-    metadata: { name: "rome", namespace: "guests-from-rome", annotations },
+    metadata: { name: "rome", namespace: "guests-from-rome" },
     spec: {
       clusterID: "rome",
       authzPolicy: "KeysExchange",
       tenantCondition: "Active",
       ...(publicKey === undefined ? {} : { publicKey }),
     },
-    status: signedCRT === undefined ? {} : { authParams: { signedCRT } },
+    status: signedCRT === undefined ? {} : { authParams: { signedCRT }, ...status },
   });
   const certified = base64(publicKeyDer(privateKey));
   const other = generateKeyPair().publicKey;
@@ -34,7 +34,7 @@ describe("the key of a Tenant", () => {
     assert.match(changedKeyMessage(tenant(base64(other), crt)) ?? "", /^spec\.publicKey .* cluster "rome"/);
   });
   it("that came by a rotation is not", () => {
-    const rotated = { [Annotation.rotatedPublicKey]: publicKeyFingerprint(other) };
+    const rotated = { rotatedPublicKey: publicKeyFingerprint(other) };
     assert.equal(changedKeyMessage(tenant(base64(other), crt, rotated)), undefined);
   });
   it("is not told of before there is a certificate, nor where either cannot be read", () => {

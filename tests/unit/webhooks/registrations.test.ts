@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 
+import { peerCopies, peerSecrets } from "../../../runtime/plan/peer-webhooks";
 import { webhookConfigurations } from "../../../runtime/plan/webhooks";
 import { trustPatch } from "../../../runtime/webhooks/ca-bundle";
 
@@ -27,6 +28,11 @@ describe("the registrations", () => {
       "firewallconfiguration.validate.liqo.io /validate/firewallconfigurations",
       "routeconfiguration.validate.liqo.io /validate/routeconfigurations",
       "resourceslice.validate.liqo.io /validate/resourceslices",
+      "resourceslice.peer.liqo.io /validate/peer-copies",
+      "renew.peer.liqo.io /validate/peer-copies",
+      "namespacemap.peer.liqo.io /validate/peer-copies",
+      "identity-secret.peer.liqo.io /validate/peer-secrets",
+      "nonce-secret.peer.liqo.io /validate/peer-secrets",
       "identity.validate.liqo.io /validate/identities",
       "quota.validate.liqo.io /validate/quotas",
       "tenant.validate.liqo.io /validate/tenants",
@@ -46,7 +52,9 @@ describe("the registrations", () => {
       assert.ok(webhook);
       const advises = ["identity.validate.liqo.io", "quota.validate.liqo.io"].includes(webhook.name ?? "");
       assert.equal(webhook.failurePolicy, advises ? "Ignore" : "Fail", webhook.name);
-      assert.ok(!webhook.rules?.some((rule) => rule?.operations?.includes("DELETE")), webhook.name);
+      // Of the replicated kinds peers delete what is not theirs, and those alone are asked about.
+      const deletions = webhook.rules?.some((rule) => rule?.operations?.includes("DELETE")) === true;
+      assert.equal(deletions, webhook.clientConfig?.service?.path === "/validate/peer-copies", webhook.name);
       // On a pod they cost more than the call.
       const conditions = webhook.matchConditions ?? [];
       assert.equal(conditions.length > 0, webhook.name !== "pod.mutate.liqo.io", webhook.name);
@@ -63,21 +71,45 @@ describe("the registrations", () => {
     });
   });
 
-  it("honour the label that skips them only where upstream's do", () => {
+  it("guard against peers alone by what is called peer, on every write of the replicated kinds and on no plain Secret", () => {
+    const guards = all.filter((webhook) => webhook?.name?.endsWith(".peer.liqo.io"));
+    for (const guard of guards) {
+      const [first] = guard?.matchConditions ?? [];
+      assert.deepEqual(first, {
+        name: "by-peer",
+        expression: "has(request.userInfo.groups) && 'liqo.io' in request.userInfo.groups",
+      });
+    }
+    const looksAt = (registrations: ReturnType<typeof peerCopies>) =>
+      registrations.map(({ resource, subresources, labelled, skippable }) => [
+        [resource, ...(subresources ?? [])].join("/"),
+        labelled,
+        skippable,
+      ]);
+    assert.deepEqual(looksAt([...peerCopies(), ...peerSecrets()]), [
+      ["resourceslices/status", undefined, false],
+      ["renews/status", undefined, false],
+      ["namespacemaps/status", undefined, false],
+      ["secrets", "liqo.io/identity-type", false],
+      ["secrets", "liqo.io/signed-nonce", false],
+    ]);
+  });
+
+  it("honour the label that skips them only where upstream's do, and not where who may write the object is a peer", () => {
     const skippable = all
-      .filter((webhook) => webhook?.objectSelector?.matchExpressions !== undefined)
+      .filter((webhook) =>
+        webhook?.objectSelector?.matchExpressions?.some((each) => each?.key === "liqo.io/webhook-skip"),
+      )
       .map((webhook) => webhook?.name);
     assert.deepEqual(skippable, [
       "fc.mutate.liqo.io",
       "virtualnode.mutate.liqo.io",
       "firewallconfiguration.mutate.liqo.io",
-      "tenant.validate.liqo.io",
       "nsoff.validate.liqo.io",
       "firewallconfiguration.validate.liqo.io",
       "routeconfiguration.validate.liqo.io",
       "identity.validate.liqo.io",
       "quota.validate.liqo.io",
-      "tenant.validate.liqo.io",
     ]);
   });
 });

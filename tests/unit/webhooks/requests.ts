@@ -4,6 +4,8 @@ import { type AdmissionRequest, parseReview } from "../../../runtime/webhooks/ad
 export function admissionRequest(request: {
   operation?: "CREATE" | "UPDATE" | "DELETE";
   namespace?: string;
+  name?: string;
+  subResource?: string;
   username?: string;
   groups?: string[];
   dryRun?: boolean;

@@ -5,7 +5,6 @@ import { validateResourceSlice } from "../../../runtime/webhooks/resource-slice"
 import { admissionRequest } from "./requests";
 
 const cluster = "liqo.io/remote-cluster-id";
-const cordon = "liqo.io/cordon";
 const slice = (labels: object, annotations: object = {}, spec: object = {}, status: object = {}) => ({
   apiVersion: "authentication.liqo.io/v1beta1",
   kind: "ResourceSlice",
@@ -20,7 +19,6 @@ const requestOf = (name: string, consumer: string) =>
 const subject = 'ResourceSlice "liqo-tenant-milan/pool": ';
 const ofMilan = { "liqo.io/tenant-namespace": "true", [cluster]: "milan" };
 const taken = [{ name: "pool", namespace: "liqo-tenant-turin" }];
-const peer = { username: "rome", groups: ["liqo.io", "system:authenticated"] };
 
 describe("the validation of a ResourceSlice", () => {
   type Row = [
@@ -29,7 +27,7 @@ describe("the validation of a ResourceSlice", () => {
     existing: typeof taken,
     denial: string | undefined,
   ];
-  const update = (before: object, after: object, user: object = peer) => ({
+  const update = (before: object, after: object, user: object) => ({
     operation: "UPDATE" as const,
     oldObject: before,
     object: after,
@@ -64,54 +62,6 @@ describe("the validation of a ResourceSlice", () => {
       subject + "spec.resources: cpu: -1 is negative; give an amount of zero or more",
     ],
     ["takes a copy of any name", { object: slice({ "liqo.io/replicated": "true" }) }, taken, undefined],
-    [
-      "takes the copy's status of a peer",
-      update(slice({ [cluster]: "rome" }), slice({ [cluster]: "rome" })),
-      taken,
-      undefined,
-    ],
-    [
-      "refuses a peer that adds the label",
-      update(slice({}), slice({ [cluster]: "rome" })),
-      [],
-      "can't add the remoteClusterID label",
-    ],
-    [
-      "refuses a peer that changes the label",
-      update(slice({ [cluster]: "rome" }), slice({ [cluster]: "turin" })),
-      [],
-      "can't change the remoteClusterID label",
-    ],
-    [
-      "refuses a peer that deletes the label",
-      update(slice({ [cluster]: "rome" }), slice({})),
-      [],
-      "can't delete the remoteClusterID label",
-    ],
-    [
-      "refuses a peer that adds the annotation",
-      update(slice({}), slice({}, { [cordon]: "false" })),
-      [],
-      "control plane users can't add the liqo.io/cordon annotation",
-    ],
-    [
-      "refuses a peer that changes the annotation",
-      update(slice({}, { [cordon]: "true" }), slice({}, { [cordon]: "false" })),
-      [],
-      "control plane users can't change the liqo.io/cordon annotation",
-    ],
-    [
-      "refuses a peer that deletes the annotation",
-      update(slice({}, { [cordon]: "true" }), slice({})),
-      [],
-      "control plane users can't delete the liqo.io/cordon annotation",
-    ],
-    [
-      "lets others uncordon",
-      update(slice({}, { [cordon]: "true" }), slice({}), { username: "admin", groups: [] }),
-      [],
-      undefined,
-    ],
   ];
   for (const [title, request, existing, denial] of table) {
     it(title, () => {

@@ -138,6 +138,46 @@ describe("the validation of a Tenant", () => {
   }
 });
 
+describe("the condition of a Tenant", () => {
+  const namespace = "liqo-tenant-rome";
+  const peer = { username: "liqo-peer-user-rome-0a1b", groups: ["liqo.io", "system:authenticated"] };
+  const admin = { username: "jane", groups: ["system:authenticated"] };
+  const conditioned = (tenantCondition: string | undefined, more: object = {}) => ({
+    ...tenant(),
+    spec: { clusterID: "rome", ...(tenantCondition && { tenantCondition }), ...more },
+  });
+  const rows: [who: typeof peer, before: string | undefined, after: string | undefined, refused: boolean][] =
+    [
+      [peer, "Drained", "Active", true],
+      [peer, "Cordoned", undefined, true],
+      [peer, "Active", "Cordoned", true],
+      [peer, "Active", undefined, false],
+      [peer, "Drained", "Drained", false],
+      [admin, "Drained", "Active", false],
+      [admin, "Active", "Drained", false],
+    ];
+  for (const [who, before, after, refused] of rows) {
+    it(`${refused ? "stays" : "may change"} from ${before} to ${after} by ${who.username}`, () => {
+      const verdict = validateTenant(
+        admissionRequest({
+          operation: "UPDATE",
+          namespace,
+          oldObject: conditioned(before),
+          object: conditioned(after, { proxyURL: "http://proxy.example.org" }),
+          ...who,
+        }),
+        { namespaceLabels: own, tenants: [{ name: "rome", namespace }] },
+      );
+      assert.equal(!verdict.allowed, refused);
+      if (!verdict.allowed)
+        assert.match(
+          verdict.message,
+          /^spec\.tenantCondition is "\w+" and may not become "\w+" by user "liqo-peer/,
+        );
+    });
+  }
+});
+
 describe("the key material of a Tenant", () => {
   const namespace = "liqo-tenant-rome";
   const base64 = (value: string | Uint8Array) => Buffer.from(value).toString("base64");

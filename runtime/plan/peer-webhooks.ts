@@ -1,0 +1,44 @@
+import { Label } from "../api/keys";
+import { BY_PEER, labelOf } from "./admission-conditions";
+import { authenticationGroup, offloadingGroup, type Registration } from "./webhook-registration";
+
+/**
+ * The replicated kinds, as peers write them. A peer that deletes its own copy asks nobody, so that it can always leave.
+ */
+export function peerCopies(): Registration[] {
+  const kinds = [
+    { ...authenticationGroup, resource: "resourceslices" },
+    { ...authenticationGroup, resource: "renews" },
+    { ...offloadingGroup, resource: "namespacemaps" },
+  ];
+  const ownCopy = `${labelOf("oldObject", Label.replicated)} == 'true' && ${labelOf("oldObject", Label.replicationOrigin)} == request.userInfo.username`;
+  return kinds.map((kind) => ({
+    ...kind,
+    name: `${kind.resource.slice(0, -1)}.peer.liqo.io`,
+    path: "/validate/peer-copies",
+    subresources: ["status"],
+    operations: ["CREATE", "UPDATE", "DELETE"],
+    skippable: false,
+    conditions: {
+      "by-peer": BY_PEER,
+      "no-deletion-of-its-own": `request.operation != 'DELETE' || !(${ownCopy})`,
+    },
+  }));
+}
+
+/** The Secrets that this cluster acts upon as a consumer; selected by label, so that no other Secret is looked at. */
+export function peerSecrets(): Registration[] {
+  return [
+    { name: "identity-secret.peer.liqo.io", labelled: Label.identityType },
+    { name: "nonce-secret.peer.liqo.io", labelled: Label.signedNonce },
+  ].map((each) => ({
+    ...each,
+    path: "/validate/peer-secrets",
+    group: "",
+    version: "v1",
+    resource: "secrets",
+    operations: ["CREATE", "UPDATE"],
+    skippable: false,
+    conditions: { "by-peer": BY_PEER },
+  }));
+}
