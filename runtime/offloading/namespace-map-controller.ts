@@ -82,7 +82,6 @@ export function namespaceMapController(
     namespaces: informers.informer(Namespace, { labelSelector: Label.remoteClusterID }),
     roleBindings: informers.informer(RoleBinding, { labelSelector: Label.remoteClusterID }),
   };
-  const tenantNamespaces = informers.informer(Namespace, { labelSelector: Label.tenantNamespace });
   const refused = new RefusedMappings();
   caches.maps.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace ?? ""]);
   const liqoNamespace = options.liqoNamespace ?? Name.liqoNamespace;
@@ -102,13 +101,10 @@ export function namespaceMapController(
         watches(caches.namespaces, { keys: concerned }),
         watches(caches.roleBindings, { keys: owning, when: ({ type }) => type !== "added" }),
       ],
-      // A peer names its map's consumer itself; whose namespace it is says who it is.
-      reads: [tenantNamespaces],
       objectOf: (key) => caches.maps.getByKey(key),
       reconcile: async (key, run) => {
         const map = caches.maps.getByKey(key);
         if (map === undefined) return refused.forget(key);
-<<<<<<< HEAD
         const tenantNamespace = map.metadata.namespace ?? "";
         const tenant = caches.namespaces.get(tenantNamespace);
         const consumer = consumerOf(tenant);
@@ -116,6 +112,12 @@ export function namespaceMapController(
         const served = hasFinalizer(map, Finalizer.namespaceMap);
         const mayServe = isCopy(map) && (consumer !== undefined || served);
         if (isDeleting(map) ? !served && !isCopy(map) : !mayServe) return;
+        const origin = map.metadata.labels?.[Label.replicationOrigin];
+        if (consumer !== undefined && origin !== consumer && !served && !isDeleting(map)) {
+          const message = `label ${Label.replicationOrigin} is "${origin}", and namespace "${tenantNamespace}" is the tenant namespace of cluster "${consumer}"; a map is copied to the namespace of its own consumer`;
+          context.events.warning(map, EventReason.wrongNamespace, message);
+          return;
+        }
         const owner: Owner = {
           map: keyOf(map),
           tenantNamespace,
@@ -123,20 +125,6 @@ export function namespaceMapController(
           podSecurity: podSecurityOf(tenant, options.podSecurity ?? "baseline"),
           liqoNamespace,
         };
-=======
-        const consumer = map.metadata.labels?.[Label.replicationOrigin];
-        if (consumer === undefined) return;
-        if (map.metadata.labels?.[Label.replicated] !== LabelValue.true) return;
-        const tenant = tenantNamespaces.get(map.metadata.namespace ?? "")?.metadata.labels?.[
-          Label.remoteClusterID
-        ];
-        if (tenant !== undefined && tenant !== consumer) {
-          const message = `label ${Label.replicationOrigin} is "${consumer}", and namespace "${map.metadata.namespace}" is the tenant namespace of cluster "${tenant}"; a map is copied to the namespace of its own consumer`;
-          context.events.warning(map, EventReason.wrongNamespace, message);
-          return;
-        }
-        const owner = { map: keyOf(map), tenantNamespace: map.metadata.namespace ?? "", consumer };
->>>>>>> h-admission
         const tell = (refusals: readonly Refusal[]) => {
           const entries = map.status?.currentMapping ?? {};
           for (const refusal of refused.fresh(key, refusals, entries))
