@@ -53,7 +53,7 @@ async function stress({ file, times, busy }: CommandLine): Promise<number> {
   try {
     for (let run = 1; run <= times; run++) {
       const name = `${nameOf(file)}, run ${run} of ${times}`;
-      const { report, ended } = await runMocha({ name, files: [file], alone: false });
+      const { report, ended } = await runMocha({ name, files: [file], live: true });
       const { failed } = outcomeOfTests(nameOf(file), report, ended, []);
       if (failed.length > 0) failedRuns++;
       for (const failure of failed) failures.set(failure, (failures.get(failure) ?? 0) + 1);

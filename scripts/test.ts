@@ -49,8 +49,12 @@ async function runSuite(options: CommandLine): Promise<void> {
   const groups = testGroups(endToEnd, graph);
   const checks = sourceChecks(root, sources);
   if (checks.length > 0) linkPackage(); // the examples import it by name
+  const how = {
+    ...options,
+    live: Number(unit.length > 0) + groups.length + checks.length === 1,
+  };
   pool.add([
-    ...(unit.length > 0 ? [unitJob(unit, options)] : []),
+    ...(unit.length > 0 ? [unitJob(unit, how)] : []),
     ...(await checkJobs(checks, sources.includes("."))),
   ]);
   try {
@@ -58,7 +62,7 @@ async function runSuite(options: CommandLine): Promise<void> {
       const kubernetesPlugin = await prepareMachine();
       console.log(`tests of the Pulumi engine use the Kubernetes plugin ${kubernetesPlugin}`);
       const known = knownFailures(root, kubernetesPlugin);
-      pool.add(groups.map((group) => endToEndJob(group, known, options)));
+      pool.add(groups.map((group) => endToEndJob(group, known, how)));
     }
   } finally {
     await pool.whenIdle();
@@ -114,7 +118,7 @@ async function checkJobs(checks: readonly SourceCheck[], wholeTree: boolean): Pr
         args,
         cwd: root,
         deadline: CHECK_DEADLINE,
-        alone: false,
+        live: false,
       });
       if (wholeTree && ended.code === 0) rememberPassed(name, hash);
       outcomes.push(outcomeOfCheck(name, ended));
@@ -122,28 +126,36 @@ async function checkJobs(checks: readonly SourceCheck[], wholeTree: boolean): Pr
   }));
 }
 
-function unitJob(files: readonly string[], options: CommandLine): Job {
-  const need = { cores: 1, memoryMb: 2_000 };
+/** How processes of mocha are run. */
+interface How {
+  coverage?: string;
+  /** Whether there is only one, whose lines are shown as they come. */
+  live: boolean;
+}
+
+function unitJob(files: readonly string[], how: How): Job {
+  // Most of the time they wait, for timers and for processes of their own.
+  const need = { cores: 0.34, memoryMb: 2_000 };
   return {
     name: "unit tests",
     need,
-    run: () => mocha({ name: "unit tests", files, need }, [], options),
+    run: () => mocha({ name: "unit tests", files, need }, [], how),
   };
 }
 
-function endToEndJob(group: TestGroup, known: readonly KnownFailure[], options: CommandLine): Job {
+function endToEndJob(group: TestGroup, known: readonly KnownFailure[], how: How): Job {
   const concerned = known.filter(({ file }) => group.files.includes(file));
-  return { name: group.name, need: group.need, run: () => mocha(group, concerned, options) };
+  return { name: group.name, need: group.need, run: () => mocha(group, concerned, how) };
 }
 
 async function mocha(
   group: TestGroup,
   known: readonly KnownFailure[],
-  { coverage }: CommandLine,
+  { coverage, live }: How,
 ): Promise<void> {
-  const { name, files, need } = group;
+  const { name, files } = group;
   const environment = coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) };
-  const { report, ended } = await runMocha({ name, files, alone: need.alone === true, environment });
+  const { report, ended } = await runMocha({ name, files, live, environment });
   outcomes.push(outcomeOfTests(name, report, ended, known));
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 
 import {
   type Desired,
+  Event,
   Namespace,
   NamespaceMap,
   Node,
@@ -185,8 +186,16 @@ describe("a stranger and what it was granted", function () {
   it("gets no namespace in another consumer's name", async () => {
     const turin = { ...COPY, "liqo.io/originID": "turin", "liqo.io/remote-cluster-id": "turin" };
     await rome.controlPlane.create(NamespaceMap, map("spoofed", turin, "hidden-spoofed"));
-    const namespace = await until("the namespace", () => rome.remote("hidden-spoofed"));
-    assert.equal(namespace.metadata.labels?.["liqo.io/remote-cluster-id"], "rome");
+    await until("the provider's administrator is told", async () =>
+      (await rome.admin.list(Event, { namespace: atMilan("").namespace })).some(
+        ({ involvedObject, reason, message = "" }) =>
+          involvedObject.name === "spoofed" &&
+          reason === "WrongNamespace" &&
+          /liqo\.io\/originID is "turin".* tenant namespace of cluster "rome"/.test(message),
+      ),
+    );
+    assert.equal(await rome.remote("hidden-spoofed"), undefined);
+    assert.deepEqual(await rome.answers("spoofed"), {});
   });
 
   it("keeps nothing when it is drained, whatever it made of its maps", async () => {
@@ -194,7 +203,7 @@ describe("a stranger and what it was granted", function () {
     await rome.controlPlane.create(NamespaceMap, map("unlabelled", unlabelled, "hidden-unlabelled"));
     await rome.controlPlane.create(NamespaceMap, map("stripped", COPY, "hidden-stripped"));
     await rome.controlPlane.create(NamespaceMap, map("rome", COPY, "hidden-disguised"));
-    const hidden = ["hidden-spoofed", "hidden-unlabelled", "hidden-stripped", "hidden-disguised"];
+    const hidden = ["hidden-unlabelled", "hidden-stripped", "hidden-disguised"];
     for (const name of hidden) await until(name, () => rome.remote(name));
     await until("all maps have answers", async () => {
       const found = await Promise.all(["unlabelled", "stripped", "rome"].map((one) => rome.answers(one)));

@@ -194,11 +194,11 @@ describe("the upkeep of ForeignClusters", function () {
 
   describe("with what authentication there is at milan", () => {
     before(() => namespaceFor("milan"));
-    const tenant = (peer: string, spec: object) =>
+    const tenant = (peer: string, spec: object, namespace = "to-milan") =>
       make({
         apiVersion: "authentication.liqo.io/v1beta1",
         kind: "Tenant",
-        metadata: { name: peer, namespace: "to-milan", labels: labelled(peer) },
+        metadata: { name: peer, namespace, labels: labelled(peer) },
         spec: { clusterID: peer, ...spec },
       });
 
@@ -208,13 +208,20 @@ describe("the upkeep of ForeignClusters", function () {
       assert.equal((await find("milan"))?.status?.role, "Consumer");
       await rome.admin.delete(Tenant, { name: "milan", namespace: "to-milan" });
       await says("milan", "authentication", "AuthTenantStatus", undefined);
-      // The namespace is another's.
+      // The namespace is another's: whoever may write there says nothing of naples.
       await tenant("naples", { authzPolicy: "TolerateNoHandshake" });
+      // The namespace is nobody's, and bari has none.
+      await make({ apiVersion: "v1", kind: "Namespace", metadata: { name: "nobodys" } });
+      await tenant("bari", { authzPolicy: "TolerateNoHandshake" }, "nobodys");
+      await says("bari", "authentication", "AuthTenantStatus", "NotReady/TenantNotReady");
+      assert.equal(await find("naples"), undefined);
+      await rome.admin.delete(Tenant, { name: "naples", namespace: "to-milan" });
+      await tenant("naples", { authzPolicy: "TolerateNoHandshake" }, "nobodys");
       await says("naples", "authentication", "AuthTenantStatus", "NotReady/TenantNotReady");
       await namespaceFor("naples");
       await says("naples", "authentication", "AuthTenantStatus", "Ready/TenantReady");
       assert.equal((await find("naples"))?.status?.tenantNamespace?.local, "to-naples");
-      await rome.admin.delete(Tenant, { name: "naples", namespace: "to-milan" });
+      await rome.admin.delete(Tenant, { name: "naples", namespace: "nobodys" });
       await until("no role", async () => (await find("naples"))?.status?.role === "Unknown");
       assert.deepEqual((await find("naples"))?.status?.modules?.authentication, { enabled: false });
     });

@@ -5,8 +5,6 @@ export interface Need {
   /** Processors that it keeps busy on average. */
   cores: number;
   memoryMb: number;
-  /** Whether nothing else may run meanwhile; false by default. */
-  alone?: boolean;
 }
 
 export interface Job {
@@ -21,19 +19,19 @@ export interface Budget {
 }
 
 /**
- * The jobs that may start now, by their place. A job that does not fit lets smaller ones pass, so that no processor stays idle. A job that is to be
- * alone waits until nothing else runs or could. A job larger than the whole budget runs by itself.
+ * The jobs that may start now, by their place. A job that does not fit lets smaller ones pass only while a running job of its own size keeps it
+ * waiting; otherwise its room is kept, or the small ones would hold it up to the end. A job larger than the whole budget runs by itself.
  */
 export function startable(waiting: readonly Need[], running: readonly Need[], budget: Budget): number[] {
-  if (running.some(({ alone }) => alone === true)) return [];
   const started: number[] = [];
   const taken = [...running];
   for (const [index, need] of waiting.entries()) {
-    if (need.alone === true || !(taken.length === 0 || fits(need, taken, budget))) continue;
+    const beside = (others: readonly Need[]) => others.length === 0 || fits(need, others, budget);
+    if (beside(taken)) started.push(index);
+    else if (running.some((one) => !beside([one]))) continue;
     taken.push(need);
-    started.push(index);
   }
-  return taken.length === 0 && waiting.length > 0 ? [0] : started;
+  return started;
 }
 
 function fits(need: Need, taken: readonly Need[], budget: Budget): boolean {

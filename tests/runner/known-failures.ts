@@ -23,8 +23,8 @@ export function knownFailures(root: string, kubernetesPlugin: string): KnownFail
   return refusesWhatExists(kubernetesPlugin) ? entries : [];
 }
 
-/** From 4.29 on, to create an object that exists is an error. */
-function refusesWhatExists(version: string): boolean {
+/** From 4.29 on, to create an object that exists is an error. @param version of the Kubernetes plugin */
+export function refusesWhatExists(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > 4 || (major === 4 && minor >= 29);
 }

@@ -14,13 +14,13 @@ export interface MochaOptions {
   name: string;
   /** Sources, relative to the root of the repository. */
   files: readonly string[];
-  /** Whether nothing else runs meanwhile. */
-  alone: boolean;
+  /** Whether its lines are shown as they come. */
+  live: boolean;
   environment?: NodeJS.ProcessEnv;
 }
 
 export async function runMocha(options: MochaOptions): Promise<{ report: Report | undefined; ended: Ended }> {
-  const { name, files, alone, environment } = options;
+  const { name, files, live, environment } = options;
   const root = packageRoot();
   const scratch = mkdtempSync(join(tmpdir(), "pulumi-liqo-test-"));
   const reportFile = join(scratch, "report.json");
@@ -42,7 +42,7 @@ export async function runMocha(options: MochaOptions): Promise<{ report: Report 
       cwd: root,
       deadline: DEADLINE,
       environment: { ...environment, TEST_OUTCOME_FILE: reportFile },
-      alone,
+      live,
     });
     return { report: readReport(reportFile), ended };
   } finally {

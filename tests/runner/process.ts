@@ -16,8 +16,8 @@ export interface ProcessOptions {
   /** Milliseconds. */
   deadline: number;
   environment?: NodeJS.ProcessEnv;
-  /** Whether nothing else runs meanwhile: its lines are shown as they come, those of others when it ends. */
-  alone: boolean;
+  /** Whether its lines are shown as they come; those of processes that run side by side are shown when each ends. */
+  live: boolean;
 }
 
 const running = new Set<ChildProcess>();
@@ -25,17 +25,17 @@ let interrupted = false;
 
 /** Runs a script under this Node; at the deadline asks it to stop, then makes it. */
 export async function runProcess(options: ProcessOptions): Promise<Ended> {
-  const { name, script, args, cwd, deadline, environment, alone } = options;
+  const { name, script, args, cwd, deadline, environment, live } = options;
   if (interrupted) return { code: 1, wallSeconds: 0, cpuSeconds: undefined };
-  const time = await processorTime(alone);
+  const time = await processorTime();
   const start = performance.now();
   const [program = "", ...words] = [...time.enter, process.execPath, "--enable-source-maps", script, ...args];
   const lines: Buffer[] = [];
-  console.log(alone ? `\n${name}` : `${name}: started`);
+  console.log(live ? `\n${name}` : `${name}: started`);
   const code = await new Promise<number>((resolve) => {
     const child = spawn(program, words, {
       cwd,
-      stdio: ["ignore", ...(alone ? (["inherit", "inherit"] as const) : (["pipe", "pipe"] as const))],
+      stdio: ["ignore", ...(live ? (["inherit", "inherit"] as const) : (["pipe", "pipe"] as const))],
       env: { ...process.env, ...environment },
     });
     running.add(child);
@@ -58,7 +58,7 @@ export async function runProcess(options: ProcessOptions): Promise<Ended> {
   const ended = { code, wallSeconds: (performance.now() - start) / 1000, cpuSeconds: time.seconds() };
   time.close();
   const output = Buffer.concat(lines).toString();
-  if (output !== "") process.stdout.write(alone ? output : `\n${name}\n${output}`);
+  if (output !== "") process.stdout.write(live ? output : `\n${name}\n${output}`);
   console.log(`${name}: ${Math.round(ended.wallSeconds)} s`);
   return ended;
 }

@@ -15,16 +15,9 @@ export interface ProcessorTime {
 const UNKNOWN: ProcessorTime = { enter: [], seconds: () => undefined, close: () => undefined };
 let groups = 0;
 
-/**
- * Counts for a process that is to be started. Pods of local clusters have groups of their own and are not counted: of a process that has the
- * machine for itself, the time of the whole machine says more.
- */
-export async function processorTime(alone: boolean): Promise<ProcessorTime> {
+/** Counts for a process that is to be started. Pods of local clusters have groups of their own and are not counted. */
+export async function processorTime(): Promise<ProcessorTime> {
   if (process.platform !== "linux") return UNKNOWN;
-  if (alone) {
-    const begin = machineSeconds();
-    return { enter: [], seconds: () => machineSeconds() - begin, close: () => undefined };
-  }
   const all = await hierarchies();
   const accounting =
     all.find(({ controllers }) => controllers.includes("cpuacct")) ??
@@ -50,11 +43,4 @@ export async function processorTime(alone: boolean): Promise<ProcessorTime> {
       }
     },
   };
-}
-
-/** Seconds that all processors together were busy since the machine started. */
-function machineSeconds(): number {
-  const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = line.split(/\s+/).slice(1).map(Number);
-  return (user + nice + system + irq + softIrq) / 100;
 }

@@ -4,9 +4,8 @@ import { JobPool, type Need, startable } from "../../runner/budget";
 
 const BUDGET = { cores: 2, memoryMb: 8_000 };
 const small: Need = { cores: 0.66, memoryMb: 2_000 };
-const large: Need = { cores: 1.5, memoryMb: 2_000 };
-const greedy: Need = { cores: 0.1, memoryMb: 7_000 };
-const alone: Need = { cores: 2, memoryMb: 4_000, alone: true };
+const large: Need = { cores: 1.34, memoryMb: 2_000 };
+const greedy: Need = { cores: 0.1, memoryMb: 5_000 };
 const oversized: Need = { cores: 3, memoryMb: 4_000 };
 
 describe("the jobs that may start", () => {
@@ -14,14 +13,14 @@ describe("the jobs that may start", () => {
     ["nothing waits", [], [small], []],
     ["all fit", [small, small, small], [], [0, 1, 2]],
     ["the processors are taken", [small], [small, small, small], []],
-    ["a smaller one passes one that does not fit", [large, small], [small, small], [1]],
-    ["the memory is taken", [greedy, small], [small], [1]],
-    ["one that is to be alone waits for those that run", [alone], [small], []],
-    ["one that is to be alone lets all others go first", [alone, small], [], [1]],
-    ["one that is to be alone starts when nothing else waits or runs", [alone, alone], [], [0]],
-    ["nothing starts beside one that is alone", [small], [alone], []],
+    ["the memory is taken", [greedy, small], [greedy], [1]],
+    ["a large one and a small one go together", [large, small, small], [], [0, 1]],
+    ["a small one passes a large one that waits for another large one", [large, small], [large], [1]],
+    ["room is kept for a large one that waits for small ones", [large, small], [small, small], []],
+    ["a large one that starts leaves no room for two", [large, small, small], [small], [0]],
     ["one larger than the budget runs by itself", [oversized, small], [], [0]],
-    ["one larger than the budget waits for those that run", [oversized], [small], []],
+    ["one larger than the budget lets small ones pass while another runs", [oversized, small], [small], [1]],
+    ["nothing starts beside one larger than the budget", [small], [oversized], []],
   ];
   for (const [title, waiting, running, expected] of cases) {
     it(title, () => assert.deepEqual(startable(waiting, running, BUDGET), expected));
@@ -48,7 +47,7 @@ describe("a pool of jobs", () => {
     const turn = () => new Promise((resolve) => setImmediate(resolve));
 
     pool.add([job("one", large), job("two", large)]);
-    pool.add([job("last", alone)]);
+    pool.add([job("last", oversized)]);
     const idle = pool.whenIdle();
     assert.deepEqual(events, ["one starts"]);
     ends.get("one")?.();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 
-import type { KnownFailure } from "../../runner/known-failures";
-import { knownFailures } from "../../runner/known-failures";
+import { type KnownFailure, knownFailures, refusesWhatExists } from "../../runner/known-failures";
 import { outcomeOfTests, type Report } from "../../runner/outcome";
 import { readCommandLine } from "../../runner/command-line";
+import { testSources } from "../../runner/suite";
 import { closingLines, timeTable } from "../../runner/summary";
 import { packageRoot } from "../../../runtime/api/package-root";
 
@@ -94,9 +94,23 @@ describe("the end of a test run", () => {
 });
 
 describe("the list of known failures", () => {
-  it("applies from the plugin on that refuses to create what exists", () => {
-    assert.deepEqual(knownFailures(packageRoot(), "4.25.0"), []);
-    assert.ok(Array.isArray(knownFailures(packageRoot(), "4.34.2")));
+  const versions: [string, boolean][] = [
+    ["4.25.0", false],
+    ["4.28.9", false],
+    ["4.29.0", true],
+    ["4.34.2", true],
+    ["5.0.0", true],
+  ];
+  for (const [version, expected] of versions) {
+    it(`${expected ? "applies" : "does not apply"} with the Kubernetes plugin ${version}`, () => {
+      assert.equal(refusesWhatExists(version), expected);
+      if (!expected) assert.deepEqual(knownFailures(packageRoot(), version), []);
+    });
+  }
+
+  it("names files of tests that there are", () => {
+    const files = testSources(packageRoot(), "e2e");
+    for (const { file } of knownFailures(packageRoot(), "4.34.2")) assert.ok(files.includes(file), file);
   });
 });
 
