@@ -4,6 +4,7 @@ import type { RuntimeContext } from "../kube";
 import type { AgentContext } from "../networking/agent/agent-context";
 import { categorySelector, isFirewallOfNode, isRouteOfNode } from "../networking/agent/audience";
 import { monitorLinksAndRoutes, monitorTables } from "../networking/agent/monitors";
+import { RefusedNamespaces } from "../networking/agent/refused-namespaces";
 import { runRoutesPass } from "../networking/agent/routes-pass";
 import { runTablesPass } from "../networking/agent/tables-pass";
 import { kernelFault } from "../networking/kernel/host-settings";
@@ -36,6 +37,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     host: flags.nodename,
     reports: () => true,
     reported: new Map(),
+    refused: new RefusedNamespaces(() => runtime.clock.monotonic()),
     resyncMs: flags.resyncInterval,
   };
   const nodes = informers.informer(InternalNode);

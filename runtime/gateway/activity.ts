@@ -95,7 +95,8 @@ export class Activity {
 
   private async label({ metadata }: Pod, value: string | null): Promise<void> {
     const body = { metadata: { uid: metadata.uid, labels: { [Label.gatewayActive]: value } } };
-    await this.runtime.client.patch(Pod, metadata, body, { type: "merge" });
+    // By its status, which keeps the spec as it is: whoever gets hold of a gateway's token changes no image with it.
+    await this.runtime.client.patch(Pod, metadata, body, { type: "merge", subresource: "status" });
   }
 }
 

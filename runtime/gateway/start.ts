@@ -5,6 +5,7 @@ import type { AgentContext } from "../networking/agent/agent-context";
 import { categorySelector, isFirewallOfGateway, isRouteOfGateway } from "../networking/agent/audience";
 import { every } from "../networking/agent/every";
 import { monitorLinksAndRoutes, monitorTables } from "../networking/agent/monitors";
+import { RefusedNamespaces } from "../networking/agent/refused-namespaces";
 import { runRoutesPass } from "../networking/agent/routes-pass";
 import { runTablesPass } from "../networking/agent/tables-pass";
 import { forwardingFault, kernelFault } from "../networking/kernel/host-settings";
@@ -52,6 +53,7 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
     host: gateway.name,
     reports: activity.isActive,
     reported: new Map(),
+    refused: new RefusedNamespaces(() => runtime.clock.monotonic()),
     resyncMs: flags.resyncInterval,
   };
 

@@ -1,4 +1,4 @@
-import { Label } from "../api/keys";
+import { Label, SecretType } from "../api/keys";
 import { BY_PEER, labelOf } from "./admission-conditions";
 import { authenticationGroup, offloadingGroup, type Registration } from "./webhook-registration";
 
@@ -26,19 +26,30 @@ export function peerCopies(): Registration[] {
   }));
 }
 
-/** The Secrets that this cluster acts upon as a consumer; selected by label, so that no other Secret is looked at. */
+/**
+ * The Secrets that this cluster acts upon as a consumer, selected by label, and those that Kubernetes fills with a token of an account; no other Secret
+ * is looked at.
+ */
 export function peerSecrets(): Registration[] {
-  return [
-    { name: "identity-secret.peer.liqo.io", labelled: Label.identityType },
-    { name: "nonce-secret.peer.liqo.io", labelled: Label.signedNonce },
-  ].map((each) => ({
-    ...each,
+  const secrets = {
     path: "/validate/peer-secrets",
     group: "",
     version: "v1",
     resource: "secrets",
-    operations: ["CREATE", "UPDATE"],
+    operations: ["CREATE" as const, "UPDATE" as const],
     skippable: false,
-    conditions: { "by-peer": BY_PEER },
-  }));
+  };
+  const conditions = { "by-peer": BY_PEER };
+  return [
+    { ...secrets, name: "identity-secret.peer.liqo.io", labelled: Label.identityType, conditions },
+    { ...secrets, name: "nonce-secret.peer.liqo.io", labelled: Label.signedNonce, conditions },
+    {
+      ...secrets,
+      name: "token-secret.peer.liqo.io",
+      conditions: {
+        ...conditions,
+        "of-an-account": `has(object.type) && object.type == '${SecretType.serviceAccountToken}'`,
+      },
+    },
+  ];
 }

@@ -11,6 +11,8 @@ import {
   controllerManagerNamespaceRules,
   controllerManagerRules,
   fabricRules,
+  gatewayClusterWideRules,
+  gatewayLiqoNamespaceRules,
   gatewayRules,
   networkingRules,
   peeringUserLiqoNamespaceRules,
@@ -111,7 +113,21 @@ const networkingRoleDefinitions: readonly RoleDefinition[] = [
     appName: "gateway",
     module: "networking",
     rules: gatewayRules,
-    // Each gateway gets an account of its own, and a binding with it.
+    // Each gateway gets an account of its own, and the bindings with it.
+    subjects: [],
+  },
+  {
+    name: NetworkingRole.gatewayClusterWide,
+    appName: "gateway-clusterwide",
+    module: "networking",
+    rules: gatewayClusterWideRules,
+    subjects: [],
+  },
+  {
+    name: NetworkingRole.gatewayLiqoNamespace,
+    appName: "gateway-liqo-ns",
+    module: "networking",
+    rules: gatewayLiqoNamespaceRules,
     subjects: [],
   },
   {

@@ -22,13 +22,18 @@ export async function accountKubeconfig(
     (answer) => TokenRequest.parse(answer),
   );
   if (status?.token === undefined) throw new Error(`no token for service account "${account.name}"`);
+  return tokenKubeconfig(cluster, account.name, status.token);
+}
+
+/** A kubeconfig with a token of a service account, however one came by it. */
+export function tokenKubeconfig(cluster: ControlPlane, account: string, token: string): string {
   const ca = Buffer.from(cluster.caCertificate).toString("base64");
   return stringify({
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name: cluster.name, cluster: { server: cluster.url, "certificate-authority-data": ca } }],
-    users: [{ name: account.name, user: { token: status.token } }],
-    contexts: [{ name: cluster.name, context: { cluster: cluster.name, user: account.name } }],
+    users: [{ name: account, user: { token } }],
+    contexts: [{ name: cluster.name, context: { cluster: cluster.name, user: account } }],
     "current-context": cluster.name,
   });
 }

@@ -6,6 +6,7 @@ import type { ControlPlane } from "../../provider/local-cluster/control-plane";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import { GatewayClient, GatewayServer, Secret } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
+import { accountKubeconfig } from "./account-kubeconfig";
 import { LabAgent, type LabPod } from "./lab-agent";
 import { LabApiRelay } from "./lab-api-relay";
 import type { LabHost } from "./network-lab";
@@ -19,6 +20,7 @@ export class NetworkAgents {
     private readonly lan: NetworkLan,
     private readonly folder: string,
     private readonly relay: LabApiRelay,
+    private readonly controlPlane: ControlPlane,
   ) {}
 
   static async open(
@@ -32,16 +34,22 @@ export class NetworkAgents {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "kubeconfig"), controlPlane.kubeconfig, { mode: 0o600 });
     const relay = await LabApiRelay.open(controlPlane.url, join(folder, "api.sock"));
-    return new NetworkAgents(id, client, lan, folder, relay);
+    return new NetworkAgents(id, client, lan, folder, relay, controlPlane);
   }
 
   async fabric(node: string, flags: string[] = []): Promise<LabAgent> {
     const { host } = this.lan.nodeOf(node);
     await this.relay.openTo(host);
-    return this.start("fabric", host, [`--nodename=${node}`, ...flags], `fabric-${node}`);
+    const kubeconfig = join(this.folder, "kubeconfig");
+    return this.start(
+      "fabric",
+      host,
+      [`--kubeconfig=${kubeconfig}`, `--nodename=${node}`, ...flags],
+      `fabric-${node}`,
+    );
   }
 
-  /** The agent of a gateway, in the pod that was made for it. */
+  /** The agent of a gateway, in the pod that was made for it, with the rights of the account that its pod runs as. */
   async gateway(
     peer: string,
     end: "server" | "client",
@@ -51,11 +59,17 @@ export class NetworkAgents {
     const namespace = `liqo-tenant-${peer}`;
     const gateway = await until(`the gateway for ${peer} of ${this.id}`, () => this.gatewayFlags(end, peer));
     const keys = await this.mountKeys(peer);
+    const kubeconfig = join(this.folder, `kubeconfig-${pod.name}`);
+    const account = { name: peer, namespace };
+    writeFileSync(kubeconfig, await accountKubeconfig(this.client, this.controlPlane, account), {
+      mode: 0o600,
+    });
     await this.relay.openTo(pod.host);
     return this.start(
       "gateway",
       pod.host,
       [
+        `--kubeconfig=${kubeconfig}`,
         `--name=${peer}`,
         `--namespace=${namespace}`,
         ...gateway,
@@ -102,7 +116,6 @@ export class NetworkAgents {
           process.execPath,
           join(__dirname, "../../runtime/main.js"),
           component,
-          `--kubeconfig=${join(this.folder, "kubeconfig")}`,
           "--metrics-address=127.0.0.1:8082",
           "--health-probe-address=127.0.0.1:8081",
           "--log-level=debug",

@@ -14,6 +14,7 @@ import { isConfigured, mapAddress } from "../../runtime/networking/address-mappi
 import type { NetworkingOptions } from "../../runtime/networking/options";
 import { startNetworking } from "../../runtime/networking/start";
 import { installDefinitions } from "./install-definitions";
+import { installRoles } from "./install-roles";
 import type { LabPod } from "./lab-agent";
 import { NetworkAgents } from "./network-agents";
 import type { LabHost, NetworkLab } from "./network-lab";
@@ -60,6 +61,7 @@ export class NetworkCluster {
     const cluster = new NetworkCluster(plan, controlPlane, client, lan, agents);
     await installDefinitions(client);
     await createInstallation(client, plan);
+    await installRoles(client, plan.liqoNamespace, { networking: true });
     await cluster.startControllers();
     return cluster;
   }

@@ -146,7 +146,7 @@ const deploymentTemplate = {
     selector: { matchLabels: { "app.kubernetes.io/name": "{{ .Name }}" } },
     template: {
       metadata: { labels: { "app.kubernetes.io/name": "{{ .Name }}" } },
-      spec: { containers: [{ name: "gateway", image: "none" }] },
+      spec: { serviceAccountName: "{{ .Name }}", containers: [{ name: "gateway", image: "none" }] },
     },
   },
 };

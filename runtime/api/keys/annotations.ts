@@ -87,6 +87,7 @@ export const WellKnownAnnotation = {
   boundByController: "pv.kubernetes.io/bound-by-controller",
   provisionedBy: "pv.kubernetes.io/provisioned-by",
   ingressClass: "kubernetes.io/ingress.class",
+  serviceAccountName: "kubernetes.io/service-account.name",
   lastAppliedConfiguration: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
 

@@ -120,3 +120,9 @@ export const defaultRemoteNamespaceName = (namespace: string, consumer: string):
 export const gatewayObjectName = (gateway: string): string => `gw-${gateway}`;
 /** A CIDR as a part of a name: `10.70.0.0/16` becomes `10-70-0-0-16`. */
 export const cidrInName = (cidr: string): string => cidr.replace(/[./:]/g, "-");
+
+/** Types of Secrets that Kubernetes knows. */
+export const SecretType = {
+  /** Kubernetes fills in a token of the account that the Secret names. */
+  serviceAccountToken: "kubernetes.io/service-account-token",
+} as const;

@@ -1,5 +1,6 @@
 import type { RuntimeContext } from "../../kube";
 import type { Kernel } from "../kernel/kernel";
+import type { RefusedNamespaces } from "./refused-namespaces";
 
 /** What the parts of an agent are given. */
 export interface AgentContext {
@@ -13,6 +14,8 @@ export interface AgentContext {
   resyncMs: number;
   /** What was last written about each configuration, by its uid. */
   reported: Map<string, Reported>;
+  /** Where the agent may report nothing. */
+  refused: RefusedNamespaces;
 }
 
 /** What an agent has said of a configuration, and in which version of it. */

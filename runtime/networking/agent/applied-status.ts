@@ -1,5 +1,5 @@
 import type { FirewallConfiguration, Kind, RouteConfiguration } from "../../api";
-import { isConflict, isInvalid, isNotFound, keyOf, timestamp } from "../../kube";
+import { isConflict, isForbidden, isInvalid, isNotFound, keyOf, timestamp } from "../../kube";
 import type { AgentContext } from "./agent-context";
 
 type Applicable = FirewallConfiguration | RouteConfiguration;
@@ -10,7 +10,8 @@ type Condition = Conditions[number];
 const ATTEMPTS = 5;
 
 /**
- * Reports on several configurations. A report that fails never holds up what it is about.
+ * Reports on several configurations. A report that fails never holds up what it is about. A gateway may not report everywhere: where it is refused,
+ * nothing is missing.
  *
  * @returns whether all of it is written
  */
@@ -21,9 +22,18 @@ export async function reportAll<T extends Applicable>(
 ): Promise<boolean> {
   let complete = true;
   for (const { object, fault } of outcomes) {
+    const { namespace } = object.metadata;
+    if (agent.refused.isRefused(namespace)) continue;
     try {
       await reportApplied(agent, kind, object, fault === undefined);
+      agent.refused.accept(namespace);
     } catch (error) {
+      if (isForbidden(error)) {
+        if (agent.refused.refuse(namespace)) {
+          agent.runtime.log.info("no conditions are written in a namespace", { namespace, error });
+        }
+        continue;
+      }
       complete = false;
       agent.runtime.log.warn("condition not written", { object: keyOf(object), error });
     }

@@ -3,6 +3,7 @@ import {
   Deployment,
   Label,
   LabelValue,
+  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
@@ -23,6 +24,7 @@ export class GatewayCaches {
   readonly services: Informer<Service>;
   readonly serviceAccounts: Informer<ServiceAccount>;
   readonly clusterRoleBindings: Informer<ClusterRoleBinding>;
+  readonly roleBindings: Informer<RoleBinding>;
   /** With the keys of gateways. */
   readonly keys: Informer<Secret>;
 
@@ -36,6 +38,7 @@ export class GatewayCaches {
     this.services = informers.informer(Service, ours);
     this.serviceAccounts = informers.informer(ServiceAccount, ours);
     this.clusterRoleBindings = informers.informer(ClusterRoleBinding, ours);
+    this.roleBindings = informers.informer(RoleBinding, ours);
     this.keys = informers.informer(Secret, {
       labelSelector: `${Label.gatewayResource}=${LabelValue.true}`,
       project: withoutValues,

@@ -1,5 +1,4 @@
 import {
-  type ClusterRoleBinding,
   DataKey,
   type Deployment,
   type Desired,
@@ -11,13 +10,12 @@ import {
   type Secret,
   type Service,
   type ServiceAccount,
-  WellKnownLabel,
   type WgGatewayClient,
   type WgGatewayServer,
 } from "../../api";
 import type { WireGuardKeyPair } from "../../identity";
 import { controlledBy, controllerOf } from "../../kube";
-import { labelValue, objectName } from "../generate/metadata";
+import { labelValue } from "../generate/metadata";
 import { withTemplateHash } from "./template-hash";
 
 export type WgGateway = WgGatewayServer | WgGatewayClient;
@@ -48,30 +46,6 @@ export function gatewayServiceAccount(gateway: WgGateway): Desired<ServiceAccoun
       labels: gatewayLabels(gateway),
       ownerReferences: [controlledBy(gateway)],
     },
-  };
-}
-
-export function gatewayRoleBindingName(gateway: WgGateway, clusterRole: string): string {
-  return objectName(`${clusterRole}-${gateway.metadata.namespace}-${gateway.metadata.name}`);
-}
-
-/** Lets the gateway read what it is to carry out, wherever in the cluster that is. */
-export function gatewayRoleBinding(gateway: WgGateway, clusterRole: string): Desired<ClusterRoleBinding> {
-  return {
-    apiVersion: "rbac.authorization.k8s.io/v1",
-    kind: "ClusterRoleBinding",
-    metadata: {
-      name: gatewayRoleBindingName(gateway, clusterRole),
-      labels: { ...gatewayLabels(gateway), [WellKnownLabel.appManagedBy]: LabelValue.managedByLiqo },
-    },
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: clusterRole },
-    subjects: [
-      {
-        kind: "ServiceAccount",
-        name: serviceAccountName(gateway),
-        namespace: gateway.metadata.namespace,
-      },
-    ],
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type KubeObject,
   Label,
   LabelValue,
+  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
@@ -20,7 +21,6 @@ import {
   type ApiError,
   type Controller,
   controllerOf,
-  type Informer,
   isRefusal,
   keyOf,
   patchStatusIfChanged,
@@ -36,9 +36,9 @@ import { peerOf } from "../generate/peer";
 import type { NetworkingContext } from "../networking-context";
 import type { GatewayCaches } from "./gateway-caches";
 import { gatewayNode, internalEndpoint, serverEndpoint } from "./gateway-endpoint";
+import { type BoundRights, gatewayRights, obsoleteRights } from "./gateway-rights";
 import {
   gatewayDeployment,
-  gatewayRoleBinding,
   gatewayService,
   gatewayServiceAccount,
   keySecret,
@@ -80,6 +80,7 @@ export function runWireGuardController(networking: NetworkingContext, gateways: 
         watches(gateways.services, { keys: ofLabels }),
         watches(gateways.serviceAccounts, { keys: ofLabels }),
         watches(gateways.clusterRoleBindings, { keys: ofLabels }),
+        watches(gateways.roleBindings, { keys: ofLabels }),
         watches(gateways.keys, { keys: usersOf }),
         watches(caches.pods, { keys: ofLabels }),
         watches(caches.nodes, { keys: () => wgServers.list().map(keyFor) }),
@@ -111,7 +112,7 @@ class Reconciliation {
   async of(gateway: WgGateway): Promise<void> {
     const { client } = this.networking.runtime;
     if (isDeleting(gateway)) {
-      await this.removeRoleBindings(gateway);
+      await this.removeRoleBindings(this.boundTo(gateway));
       if (gateway.kind === "WgGatewayServer") {
         await withoutFinalizer(client, WgGatewayServer, gateway, Finalizer.gatewayClusterRoleBinding);
       } else await withoutFinalizer(client, WgGatewayClient, gateway, Finalizer.gatewayClusterRoleBinding);
@@ -128,15 +129,30 @@ class Reconciliation {
   }
 
   private async ensureAccount(gateway: WgGateway): Promise<void> {
-    const { serviceAccounts, clusterRoleBindings } = this.gateways;
+    const { serviceAccounts, clusterRoleBindings, roleBindings } = this.gateways;
     const name = serviceAccountName(gateway);
     if (name !== "default") {
       const observed = serviceAccounts.get(name, gateway.metadata.namespace);
       await this.write(ServiceAccount, gatewayServiceAccount(gateway), observed);
     }
-    const { gatewayClusterRole } = this.networking.options;
-    const desired = gatewayRoleBinding(gateway, gatewayClusterRole);
-    await this.write(ClusterRoleBinding, desired, clusterRoleBindings.get(desired.metadata.name ?? ""));
+    const rights = gatewayRights(gateway, this.networking.options);
+    for (const desired of rights.roleBindings) {
+      const { name, namespace } = desired.metadata;
+      await this.write(RoleBinding, desired, roleBindings.get(name, namespace));
+    }
+    const { clusterRoleBinding } = rights;
+    const observed = clusterRoleBindings.get(clusterRoleBinding.metadata.name);
+    await this.write(ClusterRoleBinding, clusterRoleBinding, observed);
+    // After the new ones, so that a gateway that runs can always go on.
+    await this.removeRoleBindings(obsoleteRights(this.boundTo(gateway), rights));
+  }
+
+  private boundTo(gateway: WgGateway): BoundRights {
+    const { clusterRoleBindings, roleBindings } = this.gateways;
+    return {
+      roleBindings: roleBindings.list().filter((binding) => isFor(gateway, binding)),
+      clusterRoleBindings: clusterRoleBindings.list().filter((binding) => isFor(gateway, binding)),
+    };
   }
 
   /** Makes the keys of a gateway that has none; returns the name of their Secret. */
@@ -239,11 +255,12 @@ class Reconciliation {
     });
   }
 
-  private async removeRoleBindings(gateway: WgGateway): Promise<void> {
-    const bindings: Informer<ClusterRoleBinding> = this.gateways.clusterRoleBindings;
-    for (const { metadata } of bindings.list().filter((binding) => isFor(gateway, binding))) {
-      await this.networking.runtime.client.delete(ClusterRoleBinding, metadata, { uid: metadata.uid });
-    }
+  private async removeRoleBindings({ roleBindings, clusterRoleBindings }: BoundRights): Promise<void> {
+    const { client } = this.networking.runtime;
+    for (const { metadata } of clusterRoleBindings)
+      await client.delete(ClusterRoleBinding, metadata, { uid: metadata.uid });
+    for (const { metadata } of roleBindings)
+      await client.delete(RoleBinding, metadata, { uid: metadata.uid });
   }
 
   /**

@@ -1,7 +1,11 @@
 /** Names and ports of what the networking consists of (networking reference 2, 9, 11). */
 export const NetworkingRole = {
-  /** Of the account that each gateway runs as; the controller manager binds it. */
+  /** Of the account that each gateway runs as, in the gateway's own namespace; the controller manager binds it. */
   gateway: "liqo-gateway",
+  /** What that account reads in the whole cluster. */
+  gatewayClusterWide: "liqo-gateway-clusterwide",
+  /** What that account reports in the Liqo namespace. */
+  gatewayLiqoNamespace: "liqo-gateway-liqo-ns",
   /** Of the agent on each node. */
   fabric: "liqo-fabric",
 } as const;

@@ -10,8 +10,17 @@ export const networkingRules: PolicyRule[] = [
   rule("", ["services"], [...read, "create", "delete", "patch"]),
   rule("", ["secrets", "serviceaccounts"], [...read, "create", "patch"]),
   rule("apps", ["deployments"], [...read, "create", "patch"]),
-  rule("rbac.authorization.k8s.io", ["clusterrolebindings"], [...read, "create", "delete", "patch"]),
-  rule("rbac.authorization.k8s.io", ["clusterroles"], ["bind"], [NetworkingRole.gateway]),
+  rule(
+    "rbac.authorization.k8s.io",
+    ["clusterrolebindings", "rolebindings"],
+    [...read, "create", "delete", "patch"],
+  ),
+  rule(
+    "rbac.authorization.k8s.io",
+    ["clusterroles"],
+    ["bind"],
+    [NetworkingRole.gateway, NetworkingRole.gatewayClusterWide, NetworkingRole.gatewayLiqoNamespace],
+  ),
   // The slices of addresses that are shown as Services, and those of the API server.
   rule("discovery.k8s.io", ["endpointslices"], [...read, "create", "delete", "patch"]),
   rule("ipam.liqo.io", ["ips", "networks"], [...read, "create", "delete", "patch"]),
@@ -72,32 +81,39 @@ export const networkingRules: PolicyRule[] = [
   ),
 ];
 
-/** A gateway: it carries out what concerns its peer, says how far the tunnel is, and of several replicas one leads. */
-export const gatewayRules: PolicyRule[] = [
-  rule("coordination.k8s.io", ["leases"], ["create", "delete", "get", "update"]),
+/** What a gateway says of the configurations that it carries out. */
+const configurationReports: PolicyRule[] = [
   rule("", ["events"], ["create", "patch"]),
   rule("events.k8s.io", ["events"], ["create", "patch"]),
-  // The label of the replica that leads.
-  rule("", ["pods"], [...read, "patch"]),
-  rule("networking.liqo.io", ["connections"], write),
   rule(
     "networking.liqo.io",
-    [
-      "firewallconfigurations",
-      "genevetunnels",
-      "internalfabrics",
-      "internalnodes",
-      "publickeies",
-      "routeconfigurations",
-    ],
-    read,
-  ),
-  rule(
-    "networking.liqo.io",
-    ["connections/status", "firewallconfigurations/status", "routeconfigurations/status"],
+    ["firewallconfigurations/status", "routeconfigurations/status"],
     ["get", "patch", "update"],
   ),
 ];
+
+/** A gateway in its own namespace: it carries out what concerns its peer, says how far the tunnel is, and of several replicas one leads. */
+export const gatewayRules: PolicyRule[] = [
+  ...configurationReports,
+  rule("coordination.k8s.io", ["leases"], ["create", "delete", "get", "update"]),
+  rule("", ["pods"], read),
+  // The label of the replica that leads. A write of the status changes labels and no spec, and thus neither image nor command of a privileged pod.
+  rule("", ["pods/status"], ["patch"]),
+  rule("networking.liqo.io", ["connections"], write),
+  rule("networking.liqo.io", ["connections/status"], ["get", "patch", "update"]),
+  rule("networking.liqo.io", ["genevetunnels", "internalfabrics", "publickeies"], read),
+];
+
+/**
+ * A gateway in the whole cluster: it reads what it is to carry out. Of the firewall and the routes a part is in the Liqo namespace, and a part in
+ * those of the addresses that peers reach, which are any; InternalNodes are in none.
+ */
+export const gatewayClusterWideRules: PolicyRule[] = [
+  rule("networking.liqo.io", ["firewallconfigurations", "internalnodes", "routeconfigurations"], read),
+];
+
+/** A gateway in the Liqo namespace, where the configurations are that all gateways carry out. */
+export const gatewayLiqoNamespaceRules: PolicyRule[] = configurationReports;
 
 /** The agent on each node: it carries out what concerns the node. */
 export const fabricRules: PolicyRule[] = [

@@ -1,3 +1,4 @@
+import { SecretType } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
 import { projectSecret } from "../peer/projections";
 import { defined } from "../pods/defined";
@@ -5,8 +6,6 @@ import { isTokenSecret } from "../tokens/token-secret";
 import { sameMap } from "./config-map-reflection";
 import { isAllowed } from "./policy";
 import type { ReflectedKind } from "./reflected-kind";
-
-const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
 
 /** Secrets (offloading reference 10.3), without those that hold tokens of service accounts. */
 export const secretReflection: ReflectedKind<Secret> = {
@@ -17,7 +16,7 @@ export const secretReflection: ReflectedKind<Secret> = {
   remoteName: (name) => name,
   localName: (name) => name,
   keptAtHome: ({ type, metadata: { annotations } }, { flags }) => {
-    if (type === SERVICE_ACCOUNT_TOKEN) return { why: "secrets holding service account tokens" };
+    if (type === SecretType.serviceAccountToken) return { why: "secrets holding service account tokens" };
     const policy = flags.secretReflectionType;
     return isAllowed(policy, annotations) ? undefined : { why: `the current object (policy: "${policy}")` };
   },

@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import {
   ClusterRoleBinding,
   Deployment,
+  type Desired,
   Event,
   GatewayClient,
   GatewayServer,
   Node,
   Pod,
+  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
@@ -128,7 +130,8 @@ const scenario: Scenario = {
     return [endpoint, internalEndpoint, secretRef, serverRef].every((field) => field !== undefined);
   },
 };
-const kinds = [ClusterRoleBinding, Deployment, Secret, Service, ServiceAccount, WgGatewayServer];
+const kinds = [ClusterRoleBinding, RoleBinding, Deployment, Secret, Service, ServiceAccount, WgGatewayServer];
+const clusterWideBinding = `liqo-gateway-clusterwide-${namespace}.rome`;
 const gateway = (server: MemoryApiServer) => server.get(GatewayServer, `${namespace}/rome`);
 const publicKey = (server: MemoryApiServer) => server.get(Secret, `${namespace}/gw-rome`)?.data?.publicKey;
 
@@ -154,8 +157,10 @@ describe("gateways", function () {
       uid: wg?.metadata.uid,
     });
     assert.deepEqual(inventory(server, kinds), [
-      `ClusterRoleBinding /liqo-gateway-${namespace}-rome`,
+      `ClusterRoleBinding /${clusterWideBinding}`,
       `Deployment ${namespace}/gw-rome`,
+      `RoleBinding liqo-system/liqo-gateway-liqo-ns-${namespace}.rome`,
+      `RoleBinding ${namespace}/liqo-gateway-rome`,
       `Secret ${namespace}/gw-rome`,
       `Service ${namespace}/gw-rome`,
       `ServiceAccount ${namespace}/rome`,
@@ -172,9 +177,58 @@ describe("gateways", function () {
     assert.deepEqual(secret.metadata.ownerReferences, [
       { ...networking, kind: "GatewayServer", name: "rome", uid: gateway(server)?.metadata.uid },
     ]);
-    assert.deepEqual(server.get(ClusterRoleBinding, `liqo-gateway-${namespace}-rome`)?.subjects, [
+    assert.deepEqual(server.get(ClusterRoleBinding, clusterWideBinding)?.subjects, [
       { kind: "ServiceAccount", name: "rome", namespace },
     ]);
+  });
+
+  it("lose the rights in the whole cluster that an earlier version gave them, and no binding of others", async () => {
+    const bindingOf = (name: string, labels: Record<string, string>): Desired<ClusterRoleBinding> => ({
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name, labels },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "liqo-gateway" },
+      subjects: [{ kind: "ServiceAccount", name: "rome", namespace }],
+    });
+    const ofGateway = (name: string) => ({
+      "networking.liqo.io/gateway-name": name,
+      "networking.liqo.io/gateway-namespace": namespace,
+    });
+    const managed = { "app.kubernetes.io/managed-by": "liqo" };
+    const server = await run({
+      ...scenario,
+      prepare: (cluster) => {
+        scenario.prepare(cluster);
+        for (const [name, labels] of [
+          [`liqo-gateway-${namespace}-rome`, { ...ofGateway("rome"), ...managed }],
+          [`liqo-gateway-${namespace}-turin`, { ...ofGateway("turin"), ...managed }],
+          ["by-an-administrator", ofGateway("rome")],
+        ] as const)
+          cluster.create(ClusterRoleBinding, bindingOf(name, labels));
+      },
+    });
+    await until(
+      "the old binding is gone",
+      () => server.get(ClusterRoleBinding, `liqo-gateway-${namespace}-rome`) === undefined,
+    );
+    await quiet(server);
+    assert.deepEqual(inventory(server, [ClusterRoleBinding]), [
+      "ClusterRoleBinding /by-an-administrator",
+      `ClusterRoleBinding /${clusterWideBinding}`,
+      `ClusterRoleBinding /liqo-gateway-${namespace}-turin`,
+    ]);
+  });
+
+  it("get their rights back when somebody deletes them", async () => {
+    const server = await run(scenario);
+    const before = inventory(server, [ClusterRoleBinding, RoleBinding]);
+    server.delete(ClusterRoleBinding, clusterWideBinding);
+    server.delete(RoleBinding, `${namespace}/liqo-gateway-rome`);
+    await until("the bindings are back", () => {
+      const found = inventory(server, [ClusterRoleBinding, RoleBinding]);
+      return JSON.stringify(found) === JSON.stringify(before);
+    });
+    await quiet(server);
   });
 
   it("come to the same objects, with one pair of keys, whichever write is the last one of a process", async function () {

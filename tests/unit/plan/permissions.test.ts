@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { packageRoot } from "../../../runtime/api";
 import { fullInstallation } from "../../../runtime/plan/full-installation";
+import { idleReasons, reasonedRights } from "../../../runtime/plan/permission-reasons";
 import { permissionsOf, permissionsPage } from "../../../runtime/plan/permissions";
 
 describe("the rights of an installation", () => {
@@ -35,6 +36,69 @@ describe("the rights of an installation", () => {
       "ServiceAccount liqo-controller-manager",
       "ServiceAccount liqo-virtual-kubelet",
     ]);
+  });
+
+  it("in all namespaces, to Secrets, tokens, pods, bindings and certificates, have each a reason, and each reason a right", () => {
+    const reasoned = reasonedRights(accounts);
+    assert.deepEqual(
+      reasoned.filter(({ reason }) => reason === undefined),
+      [],
+    );
+    assert.deepEqual(idleReasons(accounts), []);
+    assert.deepEqual(
+      [...new Set(reasoned.map(({ account }) => account))],
+      [
+        "ServiceAccount liqo-controller-manager",
+        "ServiceAccount liqo-metric-agent",
+        "ServiceAccount liqo-virtual-kubelet",
+      ],
+    );
+  });
+
+  it("without a reason are found, whatever they are to", () => {
+    const rows: [line: string, found: boolean][] = [
+      ["everywhere: secrets: get", true],
+      ["everywhere: secrets called one: list", true],
+      ["everywhere: serviceaccounts/token: create", true],
+      ["everywhere: pods: get, list, patch, watch", true],
+      ["everywhere: pods: get, list, watch", false],
+      ["everywhere: pods/exec: create", true],
+      ["everywhere: clusterroles.rbac.authorization.k8s.io called liqo-new: bind", true],
+      ["everywhere: clusterroles.rbac.authorization.k8s.io: get, list, watch", false],
+      ["everywhere: rolebindings.rbac.authorization.k8s.io: create, get", true],
+      ["everywhere: signers.certificates.k8s.io called kubernetes.io/kube-apiserver-client: approve", true],
+      ["in liqo: secrets: get", false],
+      ["where bound: secrets: get", false],
+    ];
+    for (const [line, found] of rows) {
+      const account = "ServiceAccount liqo-new";
+      const expected = found ? [{ account, right: line.replace("everywhere: ", ""), reason: undefined }] : [];
+      assert.deepEqual(reasonedRights([{ account, permissions: [line] }]), expected, line);
+    }
+  });
+
+  it("of gateways are in their own namespace, but for reading what they carry out and reporting on it", () => {
+    const of = (role: string) =>
+      accounts.find(({ account }) => account.startsWith(`ClusterRole ${role},`))?.permissions ?? [];
+    assert.deepEqual(of("liqo-gateway-clusterwide"), [
+      "everywhere: firewallconfigurations.networking.liqo.io: get, list, watch",
+      "everywhere: internalnodes.networking.liqo.io: get, list, watch",
+      "everywhere: routeconfigurations.networking.liqo.io: get, list, watch",
+    ]);
+    for (const line of of("liqo-gateway-liqo-ns"))
+      assert.match(line, /^where bound: (events|(firewall|route)configurations\/status)\b/);
+    const own = of("liqo-gateway");
+    assert.ok(own.length > 0);
+    for (const line of own) {
+      assert.match(line, /^where bound: /);
+      assert.doesNotMatch(line, /secrets|serviceaccounts|rbac|apps|pods: .*(create|patch|update)/, line);
+    }
+  });
+
+  it("of peering users make no token of any account", () => {
+    const rights = all.filter((line) => line.includes("liqo-peering-user-"));
+    assert.ok(rights.length > 0);
+    for (const line of rights) assert.doesNotMatch(line, /serviceaccounts|pods|rbac/, line);
   });
 
   it("let nobody but the controller manager write roles' bindings, and nobody roles", () => {

@@ -171,10 +171,20 @@ describe("what a peer writes of a replicated kind", () => {
 });
 
 describe("a Secret that a peering user makes", () => {
-  const secret = (labels: object) => ({ kind: "Secret", metadata: { name: "own", labels } });
+  const secret = (labels: object, type?: string) => ({
+    kind: "Secret",
+    metadata: { name: "own", labels, annotations: { "kubernetes.io/service-account.name": "gw" } },
+    type,
+  });
   const peeringUser = { username: "liqo-peer-user-rome-0a1b", groups: ["liqo.io"] };
-  const rows: [labels: object, refusal: RegExp | undefined][] = [
+  const rows: [labels: object, refusal: RegExp | undefined, type?: string][] = [
     [{}, undefined],
+    [{}, undefined, "Opaque"],
+    [
+      {},
+      /^Secret "guests\/own": the type kubernetes\.io\/service-account-token makes it a token of service account "gw", by which its reader would be that account; user "liqo-peer-user-rome-0a1b"/,
+      "kubernetes.io/service-account-token",
+    ],
     [{ "liqo.io/nonce": "true", [cluster]: "rome" }, undefined],
     [
       { "liqo.io/identity-type": "ControlPlane", [cluster]: "rome" },
@@ -185,9 +195,9 @@ describe("a Secret that a peering user makes", () => {
       /the label liqo\.io\/signed-nonce makes it a challenge of a provider, which this cluster would sign/,
     ],
   ];
-  for (const [labels, refusal] of rows) {
-    it(`${refusal === undefined ? "passes" : "is refused"} with ${JSON.stringify(labels)}`, () => {
-      const request = admissionRequest({ namespace: "guests", object: secret(labels), ...peeringUser });
+  for (const [labels, refusal, type] of rows) {
+    it(`${refusal === undefined ? "passes" : "is refused"} with ${JSON.stringify(labels)} and the type ${type}`, () => {
+      const request = admissionRequest({ namespace: "guests", object: secret(labels, type), ...peeringUser });
       const verdict = validatePeerSecret(request);
       assert.deepEqual(validatePeerSecret({ ...request, groups: ["system:masters"] }), { allowed: true });
       if (refusal === undefined) return assert.deepEqual(verdict, { allowed: true });

@@ -33,6 +33,7 @@ describe("the registrations", () => {
       "namespacemap.peer.liqo.io /validate/peer-copies",
       "identity-secret.peer.liqo.io /validate/peer-secrets",
       "nonce-secret.peer.liqo.io /validate/peer-secrets",
+      "token-secret.peer.liqo.io /validate/peer-secrets",
       "identity.validate.liqo.io /validate/identities",
       "quota.validate.liqo.io /validate/quotas",
       "tenant.validate.liqo.io /validate/tenants",
@@ -92,7 +93,13 @@ describe("the registrations", () => {
       ["namespacemaps/status", undefined, false],
       ["secrets", "liqo.io/identity-type", false],
       ["secrets", "liqo.io/signed-nonce", false],
+      ["secrets", undefined, false],
     ]);
+    const tokens = guards.find((guard) => guard?.name === "token-secret.peer.liqo.io");
+    assert.equal(
+      tokens?.matchConditions?.[1]?.expression,
+      "has(object.type) && object.type == 'kubernetes.io/service-account-token'",
+    );
   });
 
   it("honour the label that skips them only where upstream's do, and not where who may write the object is a peer", () => {
