@@ -9,6 +9,9 @@ const JOINED_BYTES = 4096;
 export class HeldBytes {
   private pieces: Buffer[] = [];
   private bytes = 0;
+  /** Where small pieces are joined, once there are two. */
+  private tail: Buffer | undefined;
+  private used = 0;
 
   get length(): number {
     return this.bytes;
@@ -16,18 +19,42 @@ export class HeldBytes {
 
   push(piece: Buffer): void {
     this.bytes += piece.length;
-    const last = this.pieces.at(-1);
-    if (last !== undefined && last.length + piece.length <= JOINED_BYTES)
-      this.pieces[this.pieces.length - 1] = Buffer.concat([last, piece]);
-    else this.pieces.push(piece);
+    if (this.tail !== undefined) {
+      if (this.append(this.tail, piece)) return;
+      this.finishTail(this.tail);
+    } else {
+      const last = this.pieces.at(-1);
+      if (last !== undefined && last.length + piece.length <= JOINED_BYTES) {
+        this.pieces.pop();
+        this.tail = Buffer.allocUnsafe(JOINED_BYTES);
+        this.append(this.tail, last);
+        this.append(this.tail, piece);
+        return;
+      }
+    }
+    this.pieces.push(piece);
   }
 
   /** All of them, as one; nothing is held afterwards. */
   take(): Buffer {
+    if (this.tail !== undefined) this.finishTail(this.tail);
     const [only] = this.pieces;
     const all = only !== undefined && this.pieces.length === 1 ? only : Buffer.concat(this.pieces);
     this.pieces = [];
     this.bytes = 0;
     return all;
+  }
+
+  private append(tail: Buffer, piece: Buffer): boolean {
+    if (this.used + piece.length > tail.length) return false;
+    tail.set(piece, this.used);
+    this.used += piece.length;
+    return true;
+  }
+
+  private finishTail(tail: Buffer): void {
+    this.pieces.push(tail.subarray(0, this.used));
+    this.tail = undefined;
+    this.used = 0;
   }
 }
