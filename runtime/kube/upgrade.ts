@@ -38,6 +38,8 @@ export async function upgrade(
       socket.destroy();
       reject(error);
     };
+    const lost = (error: Error) =>
+      fail(new ConnectionError(`connection to ${server.host}: ${error.message}`, false, { cause: error }));
     const what = requestName(transport, { method, path });
     const timer = setTimeout(
       () => fail(new DeadlineError(`${what}: no answer in ${deadlineMs / 1000} s`)),
@@ -67,7 +69,7 @@ export async function upgrade(
         held.push(chunk);
         if (held.length > maxBytes) fail(new AnswerLimitError(what, "the answer", maxBytes, held.length));
       });
-      response.on("error", fail);
+      response.on("error", lost);
       response.once("end", () => {
         clearTimeout(timer);
         socket.destroy();
@@ -75,9 +77,7 @@ export async function upgrade(
         resolve({ upgraded: false, status: response.statusCode ?? 0, headers: response.headers, body });
       });
     });
-    outgoing.on("error", (error) =>
-      fail(new ConnectionError(`connection to ${server.host}: ${error.message}`, false, { cause: error })),
-    );
+    outgoing.on("error", lost);
     outgoing.end();
   });
 }
