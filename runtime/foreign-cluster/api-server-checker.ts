@@ -5,7 +5,7 @@ import {
   parseCertificate,
   parseKubeconfig,
 } from "../identity";
-import { type Clock, KubeClient, KubeconfigError, type Logger, type Timer } from "../kube";
+import { type Clock, KubeClient, KubeconfigError, type Logger, PEER_LIMITS, type Timer } from "../kube";
 import type { ApiServerHealth } from "./api-server-condition";
 
 export interface CheckerOptions {
@@ -68,6 +68,7 @@ export class ApiServerChecker {
         source: `kubeconfig of cluster "${clusterId}"`,
         userAgent: "liqo-api-server-checker",
         maxConnections: 1,
+        limits: PEER_LIMITS,
       });
     } catch (error) {
       if (!(error instanceof KubeconfigError)) throw error;

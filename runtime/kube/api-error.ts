@@ -9,6 +9,11 @@ export interface StatusDetails {
   causes: { reason?: string; message?: string; field?: string }[];
 }
 
+/** The sentence of an API server goes into logs, events and conditions; the longest ones list the faults of an object, field by field. */
+const MAX_MESSAGE = 16_384;
+const MAX_WORD = 256;
+const MAX_CAUSES = 1_000;
+
 /**
  * An answer of the API server that is not a success (Kubernetes `Status`).
  *
@@ -55,12 +60,12 @@ export class ApiError extends Error {
       );
     }
     const code = typeof value.code === "number" ? value.code : httpStatus;
-    const message = stringOf(value.message) ?? "no message";
+    const message = shortened(stringOf(value.message) ?? "no message", MAX_MESSAGE);
     const inBody = isRecord(value.details) ? value.details.retryAfterSeconds : undefined;
     return new ApiError(
       request,
       code,
-      stringOf(value.reason) ?? "",
+      shortened(stringOf(value.reason) ?? "", MAX_WORD),
       message,
       detailsOf(value.details),
       seconds ?? (typeof inBody === "number" ? inBody : undefined),
@@ -76,12 +81,16 @@ function detailsOf(value: unknown): StatusDetails {
     group: stringOf(value.group),
     kind: stringOf(value.kind),
     uid: stringOf(value.uid),
-    causes: causes.map((cause) => ({
+    causes: causes.slice(0, MAX_CAUSES).map((cause) => ({
       reason: stringOf(cause.reason),
       message: stringOf(cause.message),
       field: stringOf(cause.field),
     })),
   };
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 function stringOf(value: unknown): string | undefined {

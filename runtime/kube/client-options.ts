@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 
 import type { Registry } from "prom-client";
 
+import type { AnswerLimits } from "./answer-limits";
 import type { ResponseHeaders } from "./exchange";
 
 export interface ClientOptions {
@@ -16,6 +17,8 @@ export interface ClientOptions {
   heartbeatMs?: number;
   /** `User-Agent`, which audit logs and priority levels show. Default: `pulumi-liqo`. */
   userAgent?: string;
+  /** How much the API server may make us hold. Default: `OWN_CLUSTER_LIMITS`; `PEER_LIMITS` for that of a stranger. */
+  limits?: Readonly<AnswerLimits>;
   /** Where requests are counted. */
   metrics?: Registry;
 }
@@ -31,6 +34,8 @@ export interface ListOptions {
 export interface CallOptions {
   signal?: AbortSignal;
   deadlineMs?: number;
+  /** Of the body of the answer. Default: `answerBytes` of the client's limits. */
+  maxAnswerBytes?: number;
 }
 
 export interface DeleteOptions extends CallOptions {
@@ -80,4 +85,6 @@ export interface ListPage<T> {
   items: T[];
   resourceVersion: string;
   continueToken?: string;
+  /** Size of the answer. */
+  bytes: number;
 }

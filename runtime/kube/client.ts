@@ -1,5 +1,6 @@
 import { InvalidObjectError } from "../api/invalid-object";
 import type { Desired, Kind, KubeObject, ObjectMeta, ObjectRef, PostedKind } from "../api/meta";
+import { type AnswerLimits, KeptBytes } from "./answer-limits";
 import { ApiError, isNotFound } from "./api-error";
 import type {
   ApplyOptions,
@@ -17,10 +18,10 @@ import { readPem } from "./credentials";
 import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
 import { inClusterConnection } from "./in-cluster";
 import { type Connection, type KubeconfigOptions, parseKubeconfig } from "./kubeconfig";
-import { readPage } from "./list-page";
+import { readPages } from "./list-page";
 import { headerOf, Requester } from "./requester";
 import { collectionPath, objectPath, type Served, withQuery } from "./resource-path";
-import type { Answer } from "./unary";
+import { type Answer, requestName } from "./unary";
 import type { Upgraded, UpgradeRequest } from "./upgrade";
 import {
   jsonRequest,
@@ -33,8 +34,6 @@ import {
   refOf,
 } from "./wire-requests";
 
-const PAGE_SIZE = 500;
-
 /**
  * A client of one cluster's API server: many requests in flight over few connections, no rate limit of its own.
  *
@@ -42,6 +41,8 @@ const PAGE_SIZE = 500;
  * that, writes are never repeated; a read is repeated once when its connection breaks.
  */
 export class KubeClient {
+  /** What the watches of this client keep. */
+  readonly kept: KeptBytes;
   private readonly requester: Requester;
 
   private constructor(
@@ -49,6 +50,7 @@ export class KubeClient {
     private readonly options: ClientOptions,
   ) {
     this.requester = new Requester(connection, options);
+    this.kept = new KeptBytes(this.limits.keptBytes);
   }
 
   /** Connects to nothing yet. Throws `KubeconfigError` naming the field that is wrong. */
@@ -64,6 +66,16 @@ export class KubeClient {
   /** `https://host:port` of the API server. */
   get server(): string {
     return this.requester.connection.server.origin;
+  }
+
+  /** How much the API server may make us hold. */
+  get limits(): Readonly<AnswerLimits> {
+    return this.requester.limits;
+  }
+
+  /** Method, server and path of a read, for error texts. */
+  nameOf(path: string): string {
+    return requestName(this.requester, { method: "GET", path });
   }
 
   /** The namespace that the kubeconfig's context or the service account names. */
@@ -109,7 +121,7 @@ export class KubeClient {
     }
   }
 
-  /** All objects of a selection, fetched in pages of 500. A list that fails in the middle throws; it is never a part. */
+  /** All objects of a selection, fetched in pages of 500, of fewer where they are large. A list that fails in the middle throws; it is never a part. */
   async list<T extends KubeObject>(
     kind: Kind<T>,
     options: ListOptions = {},
@@ -121,23 +133,27 @@ export class KubeClient {
   }
 
   /** The pages of a list, for callers that keep only a part of each object. Each page has the call's deadline to itself. */
-  async *listPages<T extends KubeObject>(
+  listPages<T extends KubeObject>(
     kind: Kind<T>,
     { namespace, labelSelector, fieldSelector }: ListOptions = {},
     call?: CallOptions & { pageSize?: number },
   ): AsyncGenerator<ListPage<T>, void> {
-    let continueToken: string | undefined;
-    do {
-      const path = withQuery(collectionPath(kind, namespace), {
-        limit: call?.pageSize ?? PAGE_SIZE,
-        labelSelector,
-        fieldSelector,
-        continue: continueToken,
-      });
-      const page = readPage(kind, await this.json("list", kind, undefined, readRequest(path), call));
-      yield page;
-      continueToken = page.continueToken;
-    } while (continueToken !== undefined);
+    const { limits } = this;
+    const collection = collectionPath(kind, namespace);
+    return readPages({
+      kind,
+      what: this.nameOf(collection),
+      limits,
+      pageSize: call?.pageSize,
+      fetch: async (limit, continueToken) => {
+        const path = withQuery(collection, { limit, labelSelector, fieldSelector, continue: continueToken });
+        const { body } = await this.answer("list", kind, undefined, readRequest(path), {
+          maxAnswerBytes: limits.pageBytes,
+          ...call,
+        });
+        return { value: jsonOf(body, "list", kind, undefined), bytes: body.length };
+      },
+    });
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: Desired<T>, call?: CallOptions): Promise<T> {
@@ -311,12 +327,7 @@ export class KubeClient {
     call?: CallOptions,
   ): Promise<unknown> {
     const { body } = await this.answer(verb, kind, ref, request, call);
-    try {
-      const value: unknown = JSON.parse(body.toString("utf8"));
-      return value;
-    } catch {
-      throw new InvalidObjectError(`answer to ${nameOf(verb, kind, ref)}`, ["is not JSON"]);
-    }
+    return jsonOf(body, verb, kind, ref);
   }
 
   private async answer(
@@ -330,5 +341,14 @@ export class KubeClient {
     if (answer.status >= 200 && answer.status < 300) return answer;
     const retryAfter = headerOf(answer.headers, "retry-after");
     throw ApiError.fromBody(nameOf(verb, kind, ref), answer.status, answer.body.toString("utf8"), retryAfter);
+  }
+}
+
+function jsonOf(body: Buffer, verb: string, kind: Served, ref: ObjectRef | undefined): unknown {
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return value;
+  } catch {
+    throw new InvalidObjectError(`answer to ${nameOf(verb, kind, ref)}`, ["is not JSON"]);
   }
 }

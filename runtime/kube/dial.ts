@@ -53,7 +53,8 @@ export async function dial(
     const raw = await openTcp(connection, deadline, onConnected);
     if (server.protocol === "http:") return raw;
     const under = protocols.includes("h2") ? new SurfacedSocket(raw) : raw;
-    return await secure(under, await serverTls(connection, credentials, protocols), deadline);
+    const options = await serverTls(connection, credentials, protocols);
+    return await secure(under, options, deadline);
   } catch (error) {
     if (error instanceof Error && error.name === "KubeconfigError") throw error;
     const via = connection.proxy === undefined ? "" : ` through the proxy ${connection.proxy.host}`;
@@ -122,6 +123,7 @@ async function connected(
 ): Promise<Socket> {
   const begin = performance.now();
   const socket = connectTcp({ ...target, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
+  surviveErrors(socket);
   try {
     await once(socket, "connect", { signal });
     onConnected?.(performance.now() - begin);
@@ -132,10 +134,18 @@ async function connected(
   }
 }
 
+/**
+ * An error of a socket between two steps, when nobody listens to it, would end the process. Whoever uses the socket next finds it destroyed.
+ */
+function surviveErrors(socket: Socket): void {
+  socket.on("error", () => undefined);
+}
+
 async function secure(socket: Duplex, options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
+  // It may have been reset while the credentials were read.
+  if (socket.destroyed) throw socket.errored ?? new Error("the connection broke at once");
   const tls = connectTls({ ...options, socket });
-  // An error between now and the moment somebody uses the connection would end the process; it is found as a destroyed socket.
-  tls.on("error", () => undefined);
+  surviveErrors(tls);
   try {
     await once(tls, "secureConnect", { signal });
     return tls;
@@ -211,6 +221,7 @@ async function throughSocks(proxy: URL, target: { host: string; port: number }):
     destination: target,
     timeout: DIAL_DEADLINE_MS,
   });
+  surviveErrors(socket);
   return socket;
 }
 

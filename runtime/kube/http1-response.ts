@@ -167,8 +167,8 @@ function readHeaders(lines: string[]): ResponseHeaders {
     const name = line.slice(0, colon).toLowerCase();
     const value = line.slice(colon + 1).trim();
     const before = headers[name];
-    headers[name] =
-      before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
+    if (Array.isArray(before)) before.push(value);
+    else headers[name] = before === undefined ? value : [before, value];
   }
   return headers;
 }

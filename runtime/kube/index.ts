@@ -1,4 +1,5 @@
 /** Our controller runtime: one client, one watch and one queue for each thing watched, and what a controller needs around them. */
+export { AnswerLimitError, type AnswerLimits, OWN_CLUSTER_LIMITS, PEER_LIMITS } from "./answer-limits";
 export * from "./api-error";
 export { KubeClient } from "./client";
 export * from "./client-options";

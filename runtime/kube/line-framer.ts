@@ -1,3 +1,5 @@
+import { HeldBytes } from "./held-bytes";
+
 const NEWLINE = 0x0a;
 
 /**
@@ -7,12 +9,17 @@ const NEWLINE = 0x0a;
  * is joined once. A line longer than the limit is an error: it would be the memory of the process that bounds it.
  */
 export class LineFramer {
-  private parts: Buffer[] = [];
-  private held = 0;
+  private readonly held = new HeldBytes();
 
+  /**
+   * @param onLine is told the length in bytes too
+   * @param tooLong makes the error of a line that is too long
+   */
   constructor(
-    private readonly onLine: (line: string) => void,
+    private readonly onLine: (line: string, bytes: number) => void,
     private readonly maxLineBytes = 32 << 20,
+    private readonly tooLong = (bytes: number): Error =>
+      new Error(`a line of the stream is longer than ${maxLineBytes} bytes: ${bytes} have come`),
   ) {}
 
   push(chunk: Buffer): void {
@@ -24,22 +31,23 @@ export class LineFramer {
     if (start === chunk.length) return;
     // A copy where little of a large chunk is left, so that the rest of it can be freed.
     const rest = chunk.subarray(start);
-    this.parts.push(rest.length * 4 < chunk.length ? Buffer.from(rest) : rest);
-    this.held += rest.length;
-    if (this.held > this.maxLineBytes) {
-      throw new Error(`a line of the stream is longer than ${this.maxLineBytes} bytes`);
-    }
+    this.held.push(rest.length * 4 < chunk.length ? Buffer.from(rest) : rest);
+    this.check(this.held.length);
   }
 
   private finish(chunk: Buffer, start: number, end: number): void {
-    if (this.parts.length === 0) {
-      if (end > start) this.onLine(chunk.toString("utf8", start, end));
+    if (this.held.length === 0) {
+      this.check(end - start);
+      if (end > start) this.onLine(chunk.toString("utf8", start, end), end - start);
       return;
     }
-    this.parts.push(chunk.subarray(start, end));
-    const line = Buffer.concat(this.parts).toString("utf8");
-    this.parts = [];
-    this.held = 0;
-    this.onLine(line);
+    this.held.push(chunk.subarray(start, end));
+    const { length } = this.held;
+    this.check(length);
+    this.onLine(this.held.take().toString("utf8"), length);
+  }
+
+  private check(bytes: number): void {
+    if (bytes > this.maxLineBytes) throw this.tooLong(bytes);
   }
 }

@@ -1,14 +1,16 @@
 import { InvalidObjectError, isRecord } from "../api/invalid-object";
 import type { Kind, KubeObject } from "../api/meta";
+import { AnswerLimitError, KeptObjects, ListCosts } from "./answer-limits";
 import { ApiError, isForbidden, isGone } from "./api-error";
-import { backoffMs } from "./backoff";
 import type { KubeClient } from "./client";
 import type { ListOptions } from "./client-options";
-import { type Clock, sleep } from "./clock";
+import { type Clock, sleep, type Timer } from "./clock";
+import { ConnectionError } from "./dial";
 import { keyOf, keyOfRef } from "./keys";
 import type { Logger } from "./log";
 import { collectionPath, withQuery } from "./resource-path";
-import { IdleWatchError, readWatch, type WatchEvent } from "./watch-stream";
+import { type Ending, LASTING_MS, WatchPace } from "./watch-pace";
+import { IdleWatchError, isInitialEventsEnd, readWatch, versionOf, type WatchEvent } from "./watch-stream";
 
 /** Where a reflector puts what it sees. */
 export interface ReflectorSink<T> {
@@ -36,11 +38,6 @@ export interface ReflectorOptions<T extends KubeObject> {
 
 export type RestartReason = "ended" | "gone" | "idle" | "refused" | "lost";
 
-/** After cuts of a watch in a row, without an event between them. */
-const RESUME = { firstMs: 100, maxMs: 5_000 };
-const BACKOFF = { firstMs: 800, maxMs: 30_000 };
-/** A refusal costs the server little, and rights are mostly given a moment later: by another controller, or another cluster. */
-const FORBIDDEN_BACKOFF = { firstMs: 800, maxMs: 5_000 };
 /** The server ends a watch after this long, to spread them over its replicas; a random part of it comes on top. */
 const WATCH_SECONDS = 300;
 /** API servers send a bookmark each minute; the interval is learnt where it is longer. */
@@ -54,7 +51,7 @@ const MAX_FAILED_RESUMES = 3;
  * Follows one kind and selection for as long as its signal lets it: a list, then every change, then again from where it was.
  *
  * Lists by a streaming watch, or in pages where the server cannot do that. A list that breaks off is thrown away whole. Never gives up:
- * failures are told to the log and tried again with a back-off of 800 ms to 30 s.
+ * failures are told to the log and tried again with a back-off of up to 30 s, and so are watches that do not last.
  */
 export class Reflector<T extends KubeObject> {
   /** Names the watch in reports, such as `watch pods (rome)`. */
@@ -65,35 +62,43 @@ export class Reflector<T extends KubeObject> {
   forbidden = false;
   private resumeFrom: string | undefined;
   private streaming: "yes" | "not now" | "never" = "yes";
-  private failures = 0;
-  /** Of watches that the server had accepted, without an event since. */
-  private cuts = 0;
-  /** Whether the server accepted the present attempt. */
-  private accepted = false;
+  private readonly pace = new WatchPace();
+  /** When the server accepted the present attempt. */
+  private openSince: number | undefined;
+  /** Whether the present attempt told of anything. */
+  private heard = false;
+  private readonly keeps: KeptObjects;
   private failedResumes = 0;
   private bookmarkIntervalMs = BOOKMARK_INTERVAL_MS;
   private lastBookmark: number | undefined;
 
   constructor(private readonly options: ReflectorOptions<T>) {
-    const { kind, selection } = options;
+    const { client, kind, selection } = options;
     const group = kind.group === "" ? "" : `.${kind.group}`;
     const parts = [selection.namespace, selection.labelSelector, selection.fieldSelector];
     const of = parts.filter((part) => part !== undefined).join(" ");
     this.what = `watch ${kind.plural}${group}${of === "" ? "" : ` (${of})`}`;
+    this.keeps = new KeptObjects(client.nameOf(collectionPath(kind, selection.namespace)), client.kept);
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
-    while (!signal.aborted) {
-      try {
-        await this.once(signal);
-        if (signal.aborted) return;
-        this.options.onRestart?.("ended");
-      } catch (error) {
-        if (signal.aborted) return;
-        const delay = this.after(error);
+    try {
+      while (!signal.aborted) {
+        let delay: number;
+        try {
+          await this.once(signal);
+          if (signal.aborted) return;
+          this.options.onRestart?.("ended");
+          delay = this.afterEnd();
+        } catch (error) {
+          if (signal.aborted) return;
+          delay = this.after(error);
+        }
         if (delay > 0) await sleep(clock, delay, signal);
       }
+    } finally {
+      this.keeps.replace(new Map());
     }
   }
 
@@ -103,6 +108,13 @@ export class Reflector<T extends KubeObject> {
       await this.pagedList(signal);
     }
     await this.follow(signal);
+  }
+
+  /** The server ended the watch in an orderly way: decides when the next one begins. */
+  private afterEnd(): number {
+    const next = this.pace.after(this.ending("ended"));
+    if (next.short !== undefined) this.doesNotLast("the server ended it", next.short, next.delayMs);
+    return next.delayMs;
   }
 
   /** Decides what the next attempt does, and when. */
@@ -117,29 +129,44 @@ export class Reflector<T extends KubeObject> {
       return 0;
     }
     if (reason === "gone" && this.resumeFrom !== undefined) {
-      log.debug("watch history is gone, listing again", { watch: this.what });
       this.resumeFrom = undefined;
-      return 0;
+      const { short, delayMs } = this.pace.after(this.ending("gone"));
+      if (short === undefined) log.debug("watch history is gone, listing again", { watch: this.what });
+      else this.doesNotLast("the server has no history of its own list (410)", short, delayMs);
+      return delayMs;
     }
     if (error instanceof ApiError && error.status === 401) client.forgetCredentials();
-    if (this.accepted && (reason === "lost" || reason === "idle")) {
+    if (this.openSince !== undefined && (error instanceof ConnectionError || reason === "idle")) {
       // The server is there and the network cut the watch, which is everyday life: go on soon, only not all in the same moment.
-      this.failures = 0;
-      this.cuts += 1;
+      const { short, delayMs } = this.pace.after(this.ending("cut"));
+      if (short !== undefined) this.doesNotLast(messageOf(error), short, delayMs);
       log.debug("watch was cut", { watch: this.what, error });
-      return backoffMs(this.cuts, RESUME) * Math.random();
+      return delayMs;
     }
-    this.failures += 1;
-    this.problem = error instanceof Error ? error.message : String(error);
+    this.problem = messageOf(error);
     this.forbidden = isForbidden(error);
     if (this.resumeFrom !== undefined && reason === "refused") {
       this.failedResumes += 1;
       if (this.failedResumes >= MAX_FAILED_RESUMES) this.resumeFrom = undefined;
     }
-    const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const delay = Math.max(asked, backoffMs(this.failures, isForbidden(error) ? FORBIDDEN_BACKOFF : BACKOFF));
-    log.warn("watch failed", { watch: this.what, error, retryInMs: Math.round(delay) });
-    return delay;
+    // What comes after it may make it good, so the next attempt does not begin with it.
+    if (error instanceof AnswerLimitError) this.resumeFrom = undefined;
+    const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    const { delayMs } = this.pace.after({ ...this.ending("failed"), forbidden: this.forbidden, askedMs });
+    log.warn("watch failed", { watch: this.what, error, retryInMs: Math.round(delayMs) });
+    return delayMs;
+  }
+
+  private ending(how: Ending["how"]): Ending {
+    const { openSince, heard } = this;
+    const openMs = openSince === undefined ? 0 : this.options.clock.monotonic() - openSince;
+    return { how, heard, openMs };
+  }
+
+  private doesNotLast(why: string, times: number, delayMs: number): void {
+    const retryInMs = Math.round(delayMs);
+    this.problem = `${this.what}: ${why} within ${LASTING_MS / 1000} s of its beginning, ${times} times in a row`;
+    this.options.log.warn("watch does not last", { watch: this.what, why, times, retryInMs });
   }
 
   private path(query: Record<string, string | number | boolean | undefined>): string {
@@ -150,20 +177,27 @@ export class Reflector<T extends KubeObject> {
 
   private async streamList(signal: AbortSignal): Promise<void> {
     let listing: Map<string, T> | undefined = new Map();
+    const costs = new ListCosts(this.keeps, this.options.client.limits.listBytes);
     await this.read(
       signal,
       { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" },
-      (event) => {
-        if (listing === undefined) return this.take(event);
+      (event, bytes) => {
+        if (listing === undefined) return this.take(event, bytes);
         if (event.type !== "BOOKMARK") {
           const object = this.keep(event.object);
           if (object === undefined) return;
-          if (event.type === "DELETED") listing.delete(keyOf(object));
-          else listing.set(keyOf(object), object);
+          const key = keyOf(object);
+          costs.set(key, bytes);
+          if (event.type === "DELETED") {
+            listing.delete(key);
+            costs.delete(key);
+          } else listing.set(key, object);
           return;
         }
         if (!isInitialEventsEnd(event.object)) return;
-        this.resumeFrom = versionOf(event.object);
+        const version = versionOf(event.object);
+        this.keeps.replace(costs.byKey);
+        this.resumeFrom = version;
         this.options.sink.replace(listing);
         listing = undefined;
         this.succeeded();
@@ -175,17 +209,22 @@ export class Reflector<T extends KubeObject> {
 
   private async pagedList(signal: AbortSignal): Promise<void> {
     const { client, kind, selection, sink } = this.options;
-    this.accepted = false;
+    this.openSince = undefined;
     const listing = new Map<string, T>();
+    // The pages of a list are bounded by whoever reads them.
+    const costs = new ListCosts(this.keeps, Infinity);
     let version: string | undefined;
     for await (const page of client.listPages(kind, selection, { signal })) {
       for (const item of page.items) {
         const object = this.slim(item);
-        listing.set(keyOf(object), object);
+        const key = keyOf(object);
+        costs.set(key, page.bytes / page.items.length);
+        listing.set(key, object);
       }
       version = page.resourceVersion;
     }
     if (signal.aborted) return;
+    this.keeps.replace(costs.byKey);
     sink.replace(listing);
     this.resumeFrom = version;
     if (this.streaming === "not now") this.streaming = "yes";
@@ -197,7 +236,7 @@ export class Reflector<T extends KubeObject> {
     await this.read(
       signal,
       { resourceVersion: this.resumeFrom },
-      (event) => this.take(event),
+      (event, bytes) => this.take(event, bytes),
       () => this.idleMs(),
     );
     this.succeeded();
@@ -206,22 +245,35 @@ export class Reflector<T extends KubeObject> {
   private async read(
     signal: AbortSignal,
     query: Record<string, string | boolean>,
-    onEvent: (event: WatchEvent) => void,
+    onEvent: (event: WatchEvent, bytes: number) => void,
     idleMs: () => number,
   ): Promise<void> {
-    this.accepted = false;
+    const { client, clock } = this.options;
+    this.openSince = undefined;
+    this.heard = false;
+    let lasting: Timer | undefined;
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
-    await readWatch(this.options.client, {
-      what: this.what,
-      path: this.path({ watch: true, allowWatchBookmarks: true, timeoutSeconds, ...query }),
-      signal,
-      idleMs,
-      onOpen: () => (this.accepted = true),
-      onEvent,
-    });
+    try {
+      await readWatch(client, {
+        what: this.what,
+        path: this.path({ watch: true, allowWatchBookmarks: true, timeoutSeconds, ...query }),
+        signal,
+        idleMs,
+        onOpen: () => {
+          this.openSince = clock.monotonic();
+          lasting = clock.after(LASTING_MS, () => this.lasted());
+        },
+        onEvent: (event, bytes) => {
+          this.heard = true;
+          onEvent(event, bytes);
+        },
+      });
+    } finally {
+      lasting?.cancel();
+    }
   }
 
-  private take(event: WatchEvent): void {
+  private take(event: WatchEvent, bytes: number): void {
     const { sink } = this.options;
     const version = versionOf(event.object);
     switch (event.type) {
@@ -230,13 +282,17 @@ export class Reflector<T extends KubeObject> {
         break;
       case "DELETED": {
         const object = this.keep(event.object);
-        if (object !== undefined) sink.delete(keyOf(object), object);
+        if (object === undefined) break;
+        this.keeps.delete(object);
+        sink.delete(keyOf(object), object);
         break;
       }
       case "ADDED":
       case "MODIFIED": {
         const object = this.keep(event.object);
-        if (object !== undefined) sink.set(object);
+        if (object === undefined) break;
+        this.keeps.set(object, bytes);
+        sink.set(object);
         break;
       }
     }
@@ -276,11 +332,16 @@ export class Reflector<T extends KubeObject> {
   }
 
   private succeeded(): void {
-    this.failures = 0;
-    this.cuts = 0;
+    this.pace.succeeded();
     this.failedResumes = 0;
-    this.problem = undefined;
     this.forbidden = false;
+    // A list that comes before the next watch that ends at once is no end of the problem.
+    if (!this.pace.flapping) this.problem = undefined;
+  }
+
+  private lasted(): void {
+    this.pace.lasted();
+    if (this.resumeFrom !== undefined) this.problem = undefined;
   }
 
   private noteBookmark(): void {
@@ -301,6 +362,10 @@ class IncompleteListError extends Error {
   constructor(what: string) {
     super(`${what}: the list ended before it was complete`);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function restartReason(error: unknown): RestartReason {
@@ -325,17 +390,4 @@ function keyOfUnknown(value: unknown): string | undefined {
   const { name, namespace } = value.metadata;
   if (typeof name !== "string") return undefined;
   return keyOfRef({ name, namespace: typeof namespace === "string" ? namespace : undefined });
-}
-
-function isInitialEventsEnd(object: Record<string, unknown>): boolean {
-  const metadata = object.metadata;
-  if (!isRecord(metadata) || !isRecord(metadata.annotations)) return false;
-  return metadata.annotations["k8s.io/initial-events-end"] === "true";
-}
-
-function versionOf(object: Record<string, unknown>): string {
-  const version = isRecord(object.metadata) ? object.metadata.resourceVersion : undefined;
-  if (typeof version !== "string" || version === "")
-    throw new Error("an event of the watch has no resource version");
-  return version;
 }

@@ -1,3 +1,4 @@
+import { type AnswerLimits, OWN_CLUSTER_LIMITS } from "./answer-limits";
 import type { CallOptions, ClientOptions, RawRequest, StreamedResponse } from "./client-options";
 import { ConnectionError } from "./dial";
 import type { Exchange, ResponseHandler, ResponseHeaders, WireRequest } from "./exchange";
@@ -26,6 +27,10 @@ export class Requester {
     this.count = requestCounter(options.metrics, connection.server.host);
   }
 
+  get limits(): Readonly<AnswerLimits> {
+    return this.options.limits ?? OWN_CLUSTER_LIMITS;
+  }
+
   get connection(): Connection {
     return this.transport.connection;
   }
@@ -51,6 +56,7 @@ export class Requester {
   /** Sends until there is an answer other than "come back later", within one deadline. */
   async send(request: WireRequest, call: CallOptions = {}): Promise<Answer> {
     const allowedMs = call.deadlineMs ?? this.deadlineMs;
+    const { signal, maxAnswerBytes: maxBytes = this.limits.answerBytes } = call;
     const end = performance.now() + allowedMs;
     let mayRepeat = request.method === "GET";
     let refused: string | undefined;
@@ -59,7 +65,7 @@ export class Requester {
       try {
         const authorized = await this.authorize(transport, request);
         const deadlineMs = Math.max(1, end - performance.now());
-        const answer = await unary(transport, authorized, { deadlineMs, allowedMs, signal: call.signal });
+        const answer = await unary(transport, authorized, { deadlineMs, allowedMs, maxBytes, signal });
         this.count(request.method, answer.status);
         if (answer.status === 401) {
           transport.credentials.forget();
@@ -71,7 +77,7 @@ export class Requester {
         }
         const waitMs = comeBackIn(request, answer);
         if (waitMs === undefined || performance.now() + waitMs > end) return answer;
-        await pause(waitMs, call.signal);
+        await pause(waitMs, signal);
       } catch (error) {
         // The credentials were replaced before the request left.
         if (transport !== this.transport && error instanceof ConnectionError && error.unprocessed) continue;
@@ -95,7 +101,8 @@ export class Requester {
   async upgrade(request: UpgradeRequest): Promise<Upgraded> {
     const { transport } = this;
     const authorization = await transport.credentials.authorization();
-    return await upgrade(transport, request, authorization, this.deadlineMs);
+    const limits = { deadlineMs: this.deadlineMs, maxBytes: this.limits.answerBytes };
+    return await upgrade(transport, request, authorization, limits);
   }
 
   /** Starts a request whose answer goes on for long; the caller reads the status itself. */

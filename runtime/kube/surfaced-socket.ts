@@ -15,7 +15,9 @@ export class SurfacedSocket extends Duplex {
       if (!this.push(chunk)) socket.pause();
     });
     socket.once("end", () => this.push(null));
-    socket.once("error", (error) => this.destroy(error));
+    socket.on("error", (error) => this.destroy(error));
+    // Whoever comes to use it later finds it destroyed; an error that nobody listens to ends the process.
+    this.on("error", () => undefined);
     socket.once("close", () => this.destroy());
   }
 

@@ -1,5 +1,7 @@
+import { AnswerLimitError } from "./answer-limits";
 import { ConnectionError } from "./dial";
 import type { Exchange, ResponseHeaders, WireRequest } from "./exchange";
+import { HeldBytes } from "./held-bytes";
 import type { Transport } from "./transport";
 
 export interface Answer {
@@ -22,16 +24,20 @@ export function unary(
     deadlineMs: number;
     /** Allowed for the whole call, as the error text shows it. */
     allowedMs: number;
+    /** Of the body. */
+    maxBytes: number;
     signal?: AbortSignal;
   },
 ): Promise<Answer> {
-  const { signal, deadlineMs, allowedMs } = limits;
+  const { signal, deadlineMs, allowedMs, maxBytes } = limits;
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortReason(signal));
     let status = 0;
     let headers: ResponseHeaders = {};
-    const chunks: Buffer[] = [];
+    const body = new HeldBytes();
+    let settled = false;
     const settle = () => {
+      settled = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     };
@@ -40,26 +46,28 @@ export function unary(
       exchange?.cancel();
       reject(error);
     };
+    const tooLarge = (bytes: number) =>
+      new AnswerLimitError(requestName(transport, request), "the answer", maxBytes, bytes);
     const onAbort = () => giveUp(signal === undefined ? new Error("aborted") : abortReason(signal));
     const timer = setTimeout(() => {
-      const where = `${request.method} ${transport.connection.server.host}${pathOnly(request.path)}`;
-      giveUp(new DeadlineError(`${where}: no answer in ${allowedMs / 1000} s`));
+      giveUp(new DeadlineError(`${requestName(transport, request)}: no answer in ${allowedMs / 1000} s`));
     }, deadlineMs);
     signal?.addEventListener("abort", onAbort, { once: true });
     const exchange: Exchange | undefined = transport.send(request, {
       onHead: (code, values) => {
         status = code;
         headers = values;
+        const announced = request.method === "HEAD" ? 0 : Number(values["content-length"] ?? 0);
+        if (announced > maxBytes) giveUp(tooLarge(announced));
       },
-      onData: (chunk) => chunks.push(chunk),
+      onData: (chunk) => {
+        if (settled) return;
+        body.push(chunk);
+        if (body.length > maxBytes) giveUp(tooLarge(body.length));
+      },
       onEnd: () => {
         settle();
-        const [only] = chunks;
-        resolve({
-          status,
-          headers,
-          body: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks),
-        });
+        resolve({ status, headers, body: body.take() });
       },
       onError: (error) => {
         settle();
@@ -76,6 +84,14 @@ export function isConnectionLoss(error: unknown): boolean {
 
 function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error("the request was aborted");
+}
+
+/** Method, server and path, for error texts. */
+export function requestName(
+  { connection }: Pick<Transport, "connection">,
+  { method, path }: { method: string; path: string },
+): string {
+  return `${method} ${connection.server.host}${pathOnly(path)}`;
 }
 
 /** Without the query, which is noise in an error text. */

@@ -1,10 +1,12 @@
 import { request as httpRequest } from "node:http";
 import type { Duplex } from "node:stream";
 
+import { AnswerLimitError } from "./answer-limits";
 import { ConnectionError } from "./dial";
 import type { ResponseHeaders } from "./exchange";
+import { HeldBytes } from "./held-bytes";
 import type { Transport } from "./transport";
-import { DeadlineError, pathOnly } from "./unary";
+import { DeadlineError, requestName } from "./unary";
 
 export interface UpgradeRequest {
   /** Default: `GET`. */
@@ -26,7 +28,7 @@ export async function upgrade(
   transport: Transport,
   { method = "GET", path, headers, signal }: UpgradeRequest,
   authorization: string | undefined,
-  deadlineMs: number,
+  { deadlineMs, maxBytes }: { deadlineMs: number; maxBytes: number },
 ): Promise<Upgraded> {
   const { server } = transport.connection;
   const socket = await transport.dialHttp1();
@@ -36,11 +38,11 @@ export async function upgrade(
       socket.destroy();
       reject(error);
     };
+    const lost = (error: Error) =>
+      fail(new ConnectionError(`connection to ${server.host}: ${error.message}`, false, { cause: error }));
+    const what = requestName(transport, { method, path });
     const timer = setTimeout(
-      () =>
-        fail(
-          new DeadlineError(`${method} ${server.host}${pathOnly(path)}: no answer in ${deadlineMs / 1000} s`),
-        ),
+      () => fail(new DeadlineError(`${what}: no answer in ${deadlineMs / 1000} s`)),
       deadlineMs,
     );
     const outgoing = httpRequest({
@@ -62,19 +64,20 @@ export async function upgrade(
       });
     });
     outgoing.once("response", (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.once("error", fail);
+      const held = new HeldBytes();
+      response.on("data", (chunk: Buffer) => {
+        held.push(chunk);
+        if (held.length > maxBytes) fail(new AnswerLimitError(what, "the answer", maxBytes, held.length));
+      });
+      response.on("error", lost);
       response.once("end", () => {
         clearTimeout(timer);
         socket.destroy();
-        const body = Buffer.concat(chunks);
+        const body = held.take();
         resolve({ upgraded: false, status: response.statusCode ?? 0, headers: response.headers, body });
       });
     });
-    outgoing.once("error", (error) =>
-      fail(new ConnectionError(`connection to ${server.host}: ${error.message}`, false, { cause: error })),
-    );
+    outgoing.on("error", lost);
     outgoing.end();
   });
 }

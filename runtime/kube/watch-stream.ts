@@ -1,4 +1,5 @@
 import { isRecord } from "../api/invalid-object";
+import { AnswerLimitError } from "./answer-limits";
 import { ApiError } from "./api-error";
 import type { KubeClient } from "./client";
 import { DeadlineError } from "./unary";
@@ -19,9 +20,12 @@ export interface WatchRequest {
   signal: AbortSignal;
   /** The server accepted the watch. */
   onOpen: () => void;
-  /** What it throws ends the watch and is thrown on. */
-  onEvent: (event: WatchEvent) => void;
+  /** Is told the size of the event, too. What it throws ends the watch and is thrown on. */
+  onEvent: (event: WatchEvent, bytes: number) => void;
 }
+
+/** Characters; a refusal that goes on is not waited for. */
+const MAX_REFUSAL = 65_536;
 
 /** The stream was silent for longer than a live one ever is. */
 export class IdleWatchError extends DeadlineError {}
@@ -30,7 +34,8 @@ export class IdleWatchError extends DeadlineError {}
  * Reads one watch until it ends.
  *
  * Resolves when the server ended it in an orderly way (it does after `timeoutSeconds`) or the signal was aborted; throws {@link ApiError}
- * for the server's errors (410 in the middle of a watch included), `ConnectionError` and {@link IdleWatchError} for the network's.
+ * for the server's errors (410 in the middle of a watch included), `ConnectionError` and {@link IdleWatchError} for the network's,
+ * {@link AnswerLimitError} for an event that is too large.
  */
 export async function readWatch(client: KubeClient, watch: WatchRequest): Promise<void> {
   const { what, signal } = watch;
@@ -54,7 +59,12 @@ export async function readWatch(client: KubeClient, watch: WatchRequest): Promis
     const startIdle = () =>
       setTimeout(() => settle(new IdleWatchError(`${what}: nothing heard for ${allowed / 1000} s`)), allowed);
     let idle = startIdle();
-    const framer = new LineFramer((line) => watch.onEvent(readEvent(what, line)));
+    const { eventBytes } = client.limits;
+    const framer = new LineFramer(
+      (line, bytes) => watch.onEvent(readEvent(what, line), bytes),
+      eventBytes,
+      (bytes) => new AnswerLimitError(client.nameOf(watch.path), "an event of the watch", eventBytes, bytes),
+    );
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) return settle();
     client
@@ -67,7 +77,8 @@ export async function readWatch(client: KubeClient, watch: WatchRequest): Promis
         onData: (chunk) => {
           if (settled) return;
           if (status !== 200) {
-            refusal = (refusal + chunk.toString("utf8")).slice(0, 65_536);
+            refusal += chunk.toString("utf8");
+            if (refusal.length > MAX_REFUSAL) settle(ApiError.fromBody(what, status, refusal, retryAfter));
             return;
           }
           try {
@@ -118,4 +129,18 @@ function readEvent(what: string, line: string): WatchEvent {
     default:
       throw new Error(`${what}: event of unknown type ${String(event.type).slice(0, 40)}`);
   }
+}
+
+/** Whether a bookmark ends a streaming list. */
+export function isInitialEventsEnd(object: Record<string, unknown>): boolean {
+  const metadata = object.metadata;
+  if (!isRecord(metadata) || !isRecord(metadata.annotations)) return false;
+  return metadata.annotations["k8s.io/initial-events-end"] === "true";
+}
+
+export function versionOf(object: Record<string, unknown>): string {
+  const version = isRecord(object.metadata) ? object.metadata.resourceVersion : undefined;
+  if (typeof version !== "string" || version === "")
+    throw new Error("an event of the watch has no resource version");
+  return version;
 }

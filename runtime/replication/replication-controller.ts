@@ -17,6 +17,7 @@ import {
   KubeClient,
   KubeconfigError,
   type Outcome,
+  PEER_LIMITS,
   runController,
   type RuntimeContext,
   watches,
@@ -186,6 +187,7 @@ class Replication {
         source: `Secret "${secret.metadata.namespace}/${secret.metadata.name}"`,
         userAgent: `liqo-crd-replicator/${this.options.clusterId}`,
         metrics: this.runtime.metrics,
+        limits: PEER_LIMITS,
       });
     } catch (error) {
       if (!(error instanceof KubeconfigError)) throw error;

@@ -1,7 +1,7 @@
 import { DataKey } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
 import { parseCertificate, parseKubeconfig } from "../../identity";
-import { type Informer, InformerSet, KubeClient, type RuntimeContext } from "../../kube";
+import { type Informer, InformerSet, KubeClient, PEER_LIMITS, type RuntimeContext } from "../../kube";
 import { creatorUserLabel } from "../../plan/creator-user";
 
 interface SecretRef {
@@ -87,7 +87,12 @@ export class ProviderAccess {
 
   private use(text: string): void {
     // The Secret may be anybody's: its kubeconfig runs no program here and reads no file.
-    const options = { source: this.source, userAgent: "liqo-virtual-kubelet", selfContained: true };
+    const options = {
+      source: this.source,
+      userAgent: "liqo-virtual-kubelet",
+      selfContained: true,
+      limits: PEER_LIMITS,
+    };
     const next = KubeClient.fromKubeconfig(text, options);
     if (this.client !== undefined && this.client.server === next.server) {
       next.close();

@@ -1,0 +1,102 @@
+import { backoffMs } from "./backoff";
+
+/** A watch that is open for so long is there: what ends it afterwards is everyday life. */
+export const LASTING_MS = 5_000;
+
+/** How an attempt to watch ended. */
+export interface Ending {
+  /**
+   * `ended`: by the server, in an orderly way. `gone`: its history is (410). `cut`: the network broke it after the server had accepted it.
+   * `failed`: refused, unreachable, or not what a watch is.
+   */
+  how: "ended" | "gone" | "cut" | "failed";
+  /** For how long it was open. */
+  openMs: number;
+  /** Whether there was an event. */
+  heard: boolean;
+  /** Whether the server said no to us (403). */
+  forbidden?: boolean;
+  /** How long the server asks us to wait, in milliseconds. */
+  askedMs?: number;
+}
+
+export interface Next {
+  delayMs: number;
+  /** How many watches in a row did not last, where that is why there is no watch. */
+  short?: number;
+}
+
+/** After cuts in a row: many watches are cut together, and each waits for a random part of it. */
+const CUT = { firstMs: 100, maxMs: 5_000 };
+/** After cuts of watches that had something to tell. */
+const CUT_HEARD = { firstMs: 100, maxMs: 500 };
+/** After watches in a row that did not last. */
+const SHORT = { firstMs: 200, maxMs: 30_000 };
+const FAILED = { firstMs: 800, maxMs: 30_000 };
+/** A refusal costs the server little, and rights are mostly given a moment later: by another controller, or another cluster. */
+const FORBIDDEN = { firstMs: 800, maxMs: 5_000 };
+/** A bad network cuts as often in a row, and is no fault of the server's. */
+const CUTS_ALLOWED = 5;
+/** No server is obeyed that asks for longer. */
+const MAX_ASKED_MS = 300_000;
+
+/**
+ * Decides when a watch begins anew.
+ *
+ * One that lasted begins anew at once, and so does one whose history is gone, once. Watches that end soon after they began, again and
+ * again, are waited for longer and longer, whatever they told in between.
+ */
+export class WatchPace {
+  private failures = 0;
+  /** Cuts without an event since. */
+  private cuts = 0;
+  /** Watches in a row that did not last. */
+  private short = 0;
+
+  constructor(private readonly random: () => number = Math.random) {}
+
+  /** Whether watches end so soon that another one says nothing yet. */
+  get flapping(): boolean {
+    return this.short > 2;
+  }
+
+  /** A whole list came, or an event. */
+  succeeded(): void {
+    this.failures = 0;
+    this.cuts = 0;
+  }
+
+  /** The present watch is open for {@link LASTING_MS}. */
+  lasted(): void {
+    this.short = 0;
+  }
+
+  after({ how, openMs, heard, forbidden = false, askedMs = 0 }: Ending): Next {
+    if (openMs >= LASTING_MS) this.short = 0;
+    else if (how !== "failed" || openMs > 0) this.short += 1;
+    const { short, random } = this;
+    const backoff = (failures: number, of: { firstMs: number; maxMs: number }) =>
+      backoffMs(failures, { ...of, random });
+    switch (how) {
+      case "ended":
+        return short === 0 ? { delayMs: 0 } : { delayMs: backoff(short, SHORT), ...(short > 1 && { short }) };
+      case "gone":
+        return short <= 1 ? { delayMs: 0 } : { delayMs: backoff(short - 1, SHORT), short };
+      case "cut": {
+        this.failures = 0;
+        this.cuts += 1;
+        const tooMany = short - CUTS_ALLOWED;
+        const pause = Math.max(
+          backoff(this.cuts, CUT),
+          heard ? backoff(tooMany, CUT_HEARD) : backoff(tooMany, CUT),
+        );
+        return { delayMs: pause * random(), ...(tooMany > 0 && { short }) };
+      }
+      case "failed": {
+        this.failures += 1;
+        const pause = backoff(Math.max(this.failures, short), forbidden ? FORBIDDEN : FAILED);
+        return { delayMs: Math.max(pause, Math.min(MAX_ASKED_MS, askedMs)) };
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+
+import { type Ending, type Next, WatchPace } from "../../../runtime/kube/watch-pace";
+
+const lasting = { openMs: 300_000, heard: true };
+const short = { openMs: 20, heard: false };
+
+/** What the last of several endings leads to; without jitter. */
+function last(...endings: Ending[]): Next {
+  const pace = new WatchPace(() => 0);
+  let next: Next = { delayMs: 0 };
+  for (const ending of endings) next = pace.after(ending);
+  return next;
+}
+
+function times(count: number, ending: Ending): Ending[] {
+  return Array.from({ length: count }, () => ending);
+}
+
+describe("pace of a watch", () => {
+  const ended: Ending = { how: "ended", ...short };
+  const gone: Ending = { how: "gone", ...short };
+  const failed: Ending = { how: "failed", openMs: 0, heard: false };
+  const cases: [string, Ending[], Next][] = [
+    ["ended after it lasted", [{ how: "ended", ...lasting }], { delayMs: 0 }],
+    ["ended at once", [ended], { delayMs: 200 }],
+    ["ended at once twice", times(2, ended), { delayMs: 400, short: 2 }],
+    ["ended at once ever again", times(20, ended), { delayMs: 30_000, short: 20 }],
+    ["ended at once, with events", times(3, { ...ended, heard: true }), { delayMs: 800, short: 3 }],
+    ["ended at once, then lasted", [...times(9, ended), { how: "ended", ...lasting }], { delayMs: 0 }],
+    ["history gone after it lasted", [{ how: "gone", ...lasting }], { delayMs: 0 }],
+    ["history gone when it was to be resumed", [{ how: "ended", ...lasting }, gone], { delayMs: 0 }],
+    ["history gone twice", times(2, gone), { delayMs: 200, short: 2 }],
+    ["history gone ever again", times(20, gone), { delayMs: 30_000, short: 20 }],
+    ["ended and gone in turn", [ended, gone, ended, gone], { delayMs: 800, short: 4 }],
+    ["refused", [failed], { delayMs: 800 }],
+    ["refused for the third time", times(3, failed), { delayMs: 3_200 }],
+    ["refused ever again", times(20, failed), { delayMs: 30_000 }],
+    ["forbidden ever again", times(20, { ...failed, forbidden: true }), { delayMs: 5_000 }],
+    ["asked to come back later", [{ ...failed, askedMs: 9_000 }], { delayMs: 9_000 }],
+    ["asked to come back in a thousand years", [{ ...failed, askedMs: 3e13 }], { delayMs: 300_000 }],
+    ["asked for less than nothing", [{ ...failed, askedMs: -9_000 }], { delayMs: 800 }],
+    ["garbage after each list", times(4, { ...failed, openMs: 20 }), { delayMs: 6_400 }],
+  ];
+  for (const [name, endings, next] of cases) it(name, () => assert.deepEqual(last(...endings), next));
+
+  it("cut: goes on at a random moment, soon where it had something to tell", () => {
+    const most = (endings: Ending[], random = 0.999) => {
+      const pace = new WatchPace(() => random);
+      let next: Next = { delayMs: 0 };
+      for (const ending of endings) {
+        next = pace.after(ending);
+        if (ending.heard) pace.succeeded();
+      }
+      return next;
+    };
+    const cut = { how: "cut", openMs: 20 } as const;
+    assert.equal(most(times(9, { ...cut, heard: false }), 0).delayMs, 0);
+    assert.ok(most([{ ...cut, heard: false }]).delayMs <= 100);
+    const silent = most(times(20, { ...cut, heard: false }));
+    assert.ok(silent.delayMs > 3_000 && silent.delayMs <= 5_000, String(silent.delayMs));
+    const telling = most(times(20, { ...cut, heard: true }));
+    assert.ok(telling.delayMs > 300 && telling.delayMs <= 500, String(telling.delayMs));
+    assert.deepEqual([silent.short, telling.short], [20, 20]);
+    assert.equal(most(times(5, { ...cut, heard: true })).short, undefined);
+  });
+
+  it("forgets failures with success, and watches that did not last with one that does", () => {
+    const pace = new WatchPace(() => 0);
+    for (const ending of times(5, failed)) pace.after(ending);
+    pace.succeeded();
+    assert.equal(pace.after(failed).delayMs, 800);
+    for (const ending of times(5, ended)) pace.after(ending);
+    pace.succeeded();
+    assert.equal(pace.flapping, true);
+    assert.equal(pace.after(ended).delayMs, 6_400);
+    pace.lasted();
+    assert.equal(pace.flapping, false);
+    assert.equal(pace.after(ended).delayMs, 200);
+  });
+});
