@@ -9,7 +9,7 @@ import { ConnectionError } from "./dial";
 import { keyOf, keyOfRef } from "./keys";
 import type { Logger } from "./log";
 import { collectionPath, withQuery } from "./resource-path";
-import { type Ending, LASTING_MS, WatchPace } from "./watch-pace";
+import { type WatchEnd, LASTING_MS, WatchBackoff } from "./watch-backoff";
 import { IdleWatchError, isInitialEventsEnd, readWatch, versionOf, type WatchEvent } from "./watch-stream";
 
 /** Where a reflector puts what it sees. */
@@ -62,7 +62,7 @@ export class Reflector<T extends KubeObject> {
   forbidden = false;
   private resumeFrom: string | undefined;
   private streaming: "yes" | "not now" | "never" = "yes";
-  private readonly pace = new WatchPace();
+  private readonly backoff = new WatchBackoff();
   /** When the server accepted the present attempt. */
   private openSince: number | undefined;
   /** Whether the present attempt told of anything. */
@@ -112,7 +112,7 @@ export class Reflector<T extends KubeObject> {
 
   /** The server ended the watch in an orderly way: decides when the next one begins. */
   private afterEnd(): number {
-    const next = this.pace.after(this.ending("ended"));
+    const next = this.backoff.after(this.ending("ended"));
     if (next.short !== undefined) this.doesNotLast("the server ended it", next.short, next.delayMs);
     return next.delayMs;
   }
@@ -130,7 +130,7 @@ export class Reflector<T extends KubeObject> {
     }
     if (reason === "gone" && this.resumeFrom !== undefined) {
       this.resumeFrom = undefined;
-      const { short, delayMs } = this.pace.after(this.ending("gone"));
+      const { short, delayMs } = this.backoff.after(this.ending("gone"));
       if (short === undefined) log.debug("watch history is gone, listing again", { watch: this.what });
       else this.doesNotLast("the server has no history of its own list (410)", short, delayMs);
       return delayMs;
@@ -138,7 +138,7 @@ export class Reflector<T extends KubeObject> {
     if (error instanceof ApiError && error.status === 401) client.forgetCredentials();
     if (this.openSince !== undefined && (error instanceof ConnectionError || reason === "idle")) {
       // The server is there and the network cut the watch, which is everyday life: go on soon, only not all in the same moment.
-      const { short, delayMs } = this.pace.after(this.ending("cut"));
+      const { short, delayMs } = this.backoff.after(this.ending("cut"));
       if (short !== undefined) this.doesNotLast(messageOf(error), short, delayMs);
       log.debug("watch was cut", { watch: this.what, error });
       return delayMs;
@@ -152,12 +152,12 @@ export class Reflector<T extends KubeObject> {
     // What comes after it may make it good, so the next attempt does not begin with it.
     if (error instanceof AnswerLimitError) this.resumeFrom = undefined;
     const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const { delayMs } = this.pace.after({ ...this.ending("failed"), forbidden: this.forbidden, askedMs });
+    const { delayMs } = this.backoff.after({ ...this.ending("failed"), forbidden: this.forbidden, askedMs });
     log.warn("watch failed", { watch: this.what, error, retryInMs: Math.round(delayMs) });
     return delayMs;
   }
 
-  private ending(how: Ending["how"]): Ending {
+  private ending(how: WatchEnd["how"]): WatchEnd {
     const { openSince, heard } = this;
     const openMs = openSince === undefined ? 0 : this.options.clock.monotonic() - openSince;
     return { how, heard, openMs };
@@ -332,15 +332,15 @@ export class Reflector<T extends KubeObject> {
   }
 
   private succeeded(): void {
-    this.pace.succeeded();
+    this.backoff.succeeded();
     this.failedResumes = 0;
     this.forbidden = false;
     // A list that comes before the next watch that ends at once is no end of the problem.
-    if (!this.pace.flapping) this.problem = undefined;
+    if (!this.backoff.flapping) this.problem = undefined;
   }
 
   private lasted(): void {
-    this.pace.lasted();
+    this.backoff.lasted();
     if (this.resumeFrom !== undefined) this.problem = undefined;
   }
 

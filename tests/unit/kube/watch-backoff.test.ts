@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 
-import { type Ending, type Next, WatchPace } from "../../../runtime/kube/watch-pace";
+import { type WatchEnd, type Next, WatchBackoff } from "../../../runtime/kube/watch-backoff";
 
 const lasting = { openMs: 300_000, heard: true };
 const short = { openMs: 20, heard: false };
 
 /** What the last of several endings leads to; without jitter. */
-function last(...endings: Ending[]): Next {
-  const pace = new WatchPace(() => 0);
+function last(...endings: WatchEnd[]): Next {
+  const backoff = new WatchBackoff(() => 0);
   let next: Next = { delayMs: 0 };
-  for (const ending of endings) next = pace.after(ending);
+  for (const ending of endings) next = backoff.after(ending);
   return next;
 }
 
-function times(count: number, ending: Ending): Ending[] {
+function times(count: number, ending: WatchEnd): WatchEnd[] {
   return Array.from({ length: count }, () => ending);
 }
 
-describe("pace of a watch", () => {
-  const ended: Ending = { how: "ended", ...short };
-  const gone: Ending = { how: "gone", ...short };
-  const failed: Ending = { how: "failed", openMs: 0, heard: false };
-  const cases: [string, Ending[], Next][] = [
+describe("backoff of a watch", () => {
+  const ended: WatchEnd = { how: "ended", ...short };
+  const gone: WatchEnd = { how: "gone", ...short };
+  const failed: WatchEnd = { how: "failed", openMs: 0, heard: false };
+  const cases: [string, WatchEnd[], Next][] = [
     ["ended after it lasted", [{ how: "ended", ...lasting }], { delayMs: 0 }],
     ["ended at once", [ended], { delayMs: 200 }],
     ["ended at once twice", times(2, ended), { delayMs: 400, short: 2 }],
@@ -45,12 +45,12 @@ describe("pace of a watch", () => {
   for (const [name, endings, next] of cases) it(name, () => assert.deepEqual(last(...endings), next));
 
   it("cut: goes on at a random moment, soon where it had something to tell", () => {
-    const most = (endings: Ending[], random = 0.999) => {
-      const pace = new WatchPace(() => random);
+    const most = (endings: WatchEnd[], random = 0.999) => {
+      const backoff = new WatchBackoff(() => random);
       let next: Next = { delayMs: 0 };
       for (const ending of endings) {
-        next = pace.after(ending);
-        if (ending.heard) pace.succeeded();
+        next = backoff.after(ending);
+        if (ending.heard) backoff.succeeded();
       }
       return next;
     };
@@ -66,16 +66,16 @@ describe("pace of a watch", () => {
   });
 
   it("forgets failures with success, and watches that did not last with one that does", () => {
-    const pace = new WatchPace(() => 0);
-    for (const ending of times(5, failed)) pace.after(ending);
-    pace.succeeded();
-    assert.equal(pace.after(failed).delayMs, 800);
-    for (const ending of times(5, ended)) pace.after(ending);
-    pace.succeeded();
-    assert.equal(pace.flapping, true);
-    assert.equal(pace.after(ended).delayMs, 6_400);
-    pace.lasted();
-    assert.equal(pace.flapping, false);
-    assert.equal(pace.after(ended).delayMs, 200);
+    const backoff = new WatchBackoff(() => 0);
+    for (const ending of times(5, failed)) backoff.after(ending);
+    backoff.succeeded();
+    assert.equal(backoff.after(failed).delayMs, 800);
+    for (const ending of times(5, ended)) backoff.after(ending);
+    backoff.succeeded();
+    assert.equal(backoff.flapping, true);
+    assert.equal(backoff.after(ended).delayMs, 6_400);
+    backoff.lasted();
+    assert.equal(backoff.flapping, false);
+    assert.equal(backoff.after(ended).delayMs, 200);
   });
 });

@@ -4,7 +4,7 @@ import { backoffMs } from "./backoff";
 export const LASTING_MS = 5_000;
 
 /** How an attempt to watch ended. */
-export interface Ending {
+export interface WatchEnd {
   /**
    * `ended`: by the server, in an orderly way. `gone`: its history is (410). `cut`: the network broke it after the server had accepted it.
    * `failed`: refused, unreachable, or not what a watch is.
@@ -46,7 +46,7 @@ const MAX_ASKED_MS = 300_000;
  * One that lasted begins anew at once, and so does one whose history is gone, once. Watches that end soon after they began, again and
  * again, are waited for longer and longer, whatever they told in between.
  */
-export class WatchPace {
+export class WatchBackoff {
   private failures = 0;
   /** Cuts without an event since. */
   private cuts = 0;
@@ -71,7 +71,7 @@ export class WatchPace {
     this.short = 0;
   }
 
-  after({ how, openMs, heard, forbidden = false, askedMs = 0 }: Ending): Next {
+  after({ how, openMs, heard, forbidden = false, askedMs = 0 }: WatchEnd): Next {
     if (openMs >= LASTING_MS) this.short = 0;
     else if (how !== "failed" || openMs > 0) this.short += 1;
     const { short, random } = this;
