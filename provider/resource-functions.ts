@@ -82,9 +82,10 @@ export function resourceFunctions<Inputs extends z.ZodObject, Computed extends z
   const partial = definition.computed.partial();
   /** What is known of inputs; of those of an earlier version of this resource, what is still valid. */
   const known = (properties: Properties): Partial<z.output<Inputs>> => {
+    const fields: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
     const valid = Object.entries(strip(schema, properties)).filter(([property, value]) => {
-      const field = schema.shape[property];
-      return !hasUnknown(value) && field instanceof z.ZodType && field.safeParse(value).success;
+      const field = fields[property];
+      return field !== undefined && !hasUnknown(value) && z.safeParse(field, value).success;
     });
     return Object.fromEntries(valid) as Partial<z.output<Inputs>>;
   };

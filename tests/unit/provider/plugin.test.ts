@@ -61,8 +61,9 @@ describe("the plugin", () => {
       [unknown, ["kubeconfig", "field", "failOn"]],
     ];
     for (const [kind, expected] of table) {
-      const { inputs } = await plugin.check(urn("waitFor"), {}, { ...wait, ...expectation, kind });
-      assert.deepEqual([...unwrapSecrets(inputs as object as Record<string, unknown>).secret], expected);
+      const answer = await plugin.check(urn("waitFor"), {}, { ...wait, ...expectation, kind });
+      const { secret: marked } = unwrapSecrets(answer.inputs as Record<string, unknown>);
+      assert.deepEqual([...marked], expected);
     }
     const { definition } = resources.waitFor;
     assert.deepEqual(definition.secretWith?.({ kind: "Secret" }), ["value", "field", "failOn"]);
