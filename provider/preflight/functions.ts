@@ -56,11 +56,15 @@ export const preflight = resourceFunctions({
       // Another one at the address of the first: what was there is gone, and so is this.
       return state.cluster === undefined || state.cluster === cluster ? { cluster } : undefined;
     }),
-  update: async (_id, olds, news, context) => ({ cluster: await look(news, context, olds.cluster) }),
+  update: async (_id, olds, news, context) => ({ cluster: await look(news, context, olds) }),
 });
 
-/** @param expected the cluster that it has to be, if that is known */
-function look(news: Inputs, context: ProviderContext, expected?: string): Promise<string> {
+/** @param olds what the state has: the cluster that it has to be, and the ID where the state is not of before it was kept there */
+function look(
+  news: Inputs,
+  context: ProviderContext,
+  { cluster: expected, clusterId }: { cluster?: string | undefined; clusterId?: string | undefined } = {},
+): Promise<string> {
   return inCluster(news, context, async (client) => {
     const cluster = await identityOf(client, context);
     if (expected !== undefined && cluster !== expected) {
@@ -68,7 +72,7 @@ function look(news: Inputs, context: ProviderContext, expected?: string): Promis
         `the kubeconfig leads to another cluster than before, at ${client.server}: its namespace ${OLDEST} has UID ${cluster}, and the installation is where it has ${expected}. Give the kubeconfig, or the context, of that cluster; for another cluster make an Installation of another name with a cluster ID of its own. If the first one was made anew, run "pulumi refresh" with its old kubeconfig, or "pulumi state delete" for what was in it`,
       );
     }
-    await refuseAnother(client, news, context);
+    if (clusterId === undefined) await refuseAnother(client, news, context);
     await tellHints(client, news, context);
     return cluster;
   });

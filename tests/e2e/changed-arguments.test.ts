@@ -26,6 +26,20 @@ import { settled } from "../support/stack-outcome";
 import { userKubeconfig } from "../support/user-kubeconfig";
 import { withControlPlanes } from "../support/with-control-planes";
 
+/** What these tests look at in an exported stack. */
+interface State {
+  version: number;
+  deployment: {
+    resources: {
+      urn: string;
+      type: string;
+      delete?: boolean;
+      inputs?: Record<string, unknown>;
+      outputs?: Record<string, unknown>;
+    }[];
+  };
+}
+
 /** There are no nodes: a Deployment never becomes ready, so nobody waits for it. */
 const withoutWaiting: pulumi.ResourceTransformation = ({ type, props, opts }) => {
   if (type !== "kubernetes:apps/v1:Deployment") return undefined;
@@ -136,9 +150,7 @@ describe("arguments that change, on the real engine", function () {
         await stack.up({ refresh: true });
         await settled(stack);
         assert.deepEqual(await standing(), untouched);
-        const { deployment } = (await stack.exportStack()) as {
-          deployment: { resources: { urn: string; delete?: boolean }[] };
-        };
+        const { deployment }: State = await stack.exportStack();
         assert.deepEqual(
           deployment.resources.filter((resource) => resource.delete === true).map(({ urn }) => urn),
           [],
@@ -166,17 +178,32 @@ describe("arguments that change, on the real engine", function () {
       assert.deepEqual(await standing(), untouched);
     });
 
-    it("a state of before, whose provider is known by an older ID, is kept as it is", async () => {
+    it("a state of before, whose provider is known by an older ID, is kept, and still holds the ID", async () => {
       const stack = await installing();
-      const state = await stack.exportStack();
-      const older = JSON.stringify(state).replaceAll(
-        '"clusterIdentifier":"turin"',
-        '"clusterIdentifier":"an-older-id"',
+      const state: State = await stack.exportStack();
+      for (const { type, inputs, outputs } of state.deployment.resources) {
+        for (const properties of [inputs, outputs]) {
+          if (properties === undefined) continue;
+          if (type === "pulumi:providers:kubernetes") properties["clusterIdentifier"] = "an-older-id";
+          if (!type.endsWith(":Preflight")) continue;
+          delete properties["clusterId"];
+          delete properties["namespace"];
+        }
+      }
+      await stack.importStack(state);
+      const { changeSummary } = await stack.preview();
+      const { same, update, ...others } = changeSummary;
+      assert.deepEqual([same !== undefined && same > 30, update, others], [true, 1, {}]);
+      await assert.rejects(
+        (await installing({ clusterId: "torino" })).up(),
+        /clusterId is "torino", but the installation has "turin".*ConfigMap liqo-system\/liqo-clusterid-configmap/s,
       );
-      assert.notEqual(older, JSON.stringify(state));
-      await stack.importStack(JSON.parse(older) as typeof state);
-      await settled(stack);
-      await stack.up();
+      await assert.rejects(
+        (await installing({ namespace: "liqo-two" })).preview(),
+        /is "liqo-two", but the installation has "liqo-system"/,
+      );
+      await (await installing()).up();
+      await settled(await installing());
       assert.deepEqual(await standing(), untouched);
     });
 
