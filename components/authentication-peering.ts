@@ -96,7 +96,11 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
       .apply((known) => tenant(known.sides, known.shown, known.proxyUrl));
     const tenantObject = new KubernetesObject(
       `${name}-tenant`,
-      planned("authentication.liqo.io/v1beta1", "Tenant", tenantPlan, "spec"),
+      {
+        ...planned("authentication.liqo.io/v1beta1", "Tenant", tenantPlan, "spec"),
+        // Not of the whole plan: where a preview does not know what is shown, it still is the same Tenant.
+        metadata: sides.apply((both) => tenant(both, { publicKey: "", csr: "", signature: "" }).metadata),
+      },
       atProvider,
     );
     const granted = new IdentityCredentials(

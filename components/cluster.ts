@@ -23,8 +23,11 @@ export interface ClusterArgs extends ClusterAccess {
 export interface ClusterProviderArgs {
   /** Kubeconfig, whole and self-contained. */
   kubeconfig: pulumi.Input<string>;
-  /** Says which cluster this is, whatever its address and credentials: only a change of it replaces what the cluster holds. */
-  clusterIdentifier: pulumi.Input<string>;
+  /**
+   * Says which cluster this is, whatever its address and credentials: without it, a new address would replace what the cluster holds. It is kept
+   * from the first run on, and a change of it has no effect; for another cluster make a provider of another name. The provider's name by default.
+   */
+  clusterIdentifier?: pulumi.Input<string>;
 }
 
 /**
@@ -36,6 +39,17 @@ export function clusterProvider(
   name: string,
   args: ClusterProviderArgs,
   opts?: pulumi.ResourceOptions,
+): k8s.Provider {
+  const { kubeconfig, clusterIdentifier = name } = args;
+  // Whatever stands in the state stays: another one would make everything anew in the same cluster, and then remove it by its name.
+  const kept = pulumi.mergeOptions(opts, { ignoreChanges: ["clusterIdentifier"] });
+  return kubernetesProvider(name, { kubeconfig, clusterIdentifier }, kept);
+}
+
+function kubernetesProvider(
+  name: string,
+  args: Required<ClusterProviderArgs>,
+  opts: pulumi.ResourceOptions,
 ): k8s.Provider {
   return new k8s.Provider(
     name,
@@ -59,7 +73,24 @@ export function inState<Cluster extends ClusterAccess>(cluster: Cluster): Omit<C
   return { ...rest, kubeconfig: pulumi.secret(cluster.kubeconfig) };
 }
 
-/** The cluster with a provider: the one given, or one made from its kubeconfig as a child of the component. */
+/** The cluster of an installation with a provider: the one given, or one made from its kubeconfig as a child of the component. */
+export function installedOn<Cluster extends ClusterAccess>(
+  name: string,
+  cluster: Cluster,
+  parent: pulumi.Resource,
+): Cluster & { provider: k8s.Provider } {
+  const kubeconfig = pulumi.secret(cluster.kubeconfig);
+  return {
+    ...cluster,
+    kubeconfig,
+    provider: cluster.provider ?? clusterProvider(name, { kubeconfig }, { parent }),
+  };
+}
+
+/**
+ * The same for an end of a peering. Another ID at another kubeconfig is another peer: what the former one has of the peering is removed there, by
+ * a provider that still leads to it.
+ */
 export function connected<Cluster extends ClusterArgs>(
   name: string,
   cluster: Cluster,
@@ -68,6 +99,6 @@ export function connected<Cluster extends ClusterArgs>(
   const kubeconfig = pulumi.secret(cluster.kubeconfig);
   const provider =
     cluster.provider ??
-    clusterProvider(name, { kubeconfig, clusterIdentifier: cluster.clusterId }, { parent });
+    kubernetesProvider(name, { kubeconfig, clusterIdentifier: cluster.clusterId }, { parent });
   return { ...cluster, kubeconfig, provider };
 }

@@ -112,7 +112,7 @@ function install(
   parent: pulumi.Resource,
 ): ClusterArgs {
   const { kubeconfig, namespace, labels, podCidrs, networking, apiServer } = args;
-  const provider = clusterProvider(name, { kubeconfig, clusterIdentifier: clusterId }, { parent });
+  const provider = clusterProvider(name, { kubeconfig }, { parent });
   const installation = new Installation(
     name,
     {

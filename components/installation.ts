@@ -16,13 +16,17 @@ import {
   telemetryConfigMap,
   vkOptionsTemplate,
 } from "../runtime/plan/installation";
-import { installationDataSchema, installationStructureSchema } from "../runtime/plan/installation-settings";
+import {
+  type InstallationData,
+  installationDataSchema,
+  installationStructureSchema,
+} from "../runtime/plan/installation-settings";
 import type { Manifest, ManifestOf } from "../runtime/plan/manifest";
 import { clusterIdSchema } from "../runtime/plan/names";
 import { awsAuthManifests, virtualKubeletPerNodeManifests } from "../runtime/plan/roles";
 import { installationShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
-import { connected, inState } from "./cluster";
+import { inState, installedOn } from "./cluster";
 import type { InstallationArgs } from "./installation-args";
 import { networkObjects } from "./installation-networks";
 import { rememberInstallation } from "./installed-clusters";
@@ -67,7 +71,7 @@ export class Installation extends pulumi.ComponentResource {
       .output(given)
       .apply((value) => checkedArguments(installationDataSchema, subject, value));
     const clusterId = clusterIdOf(name, givenId, this);
-    const { provider, kubeconfig } = connected(name, { ...cluster, clusterId }, this);
+    const { provider, kubeconfig } = installedOn(name, cluster, this);
 
     const child = (
       key: string,
@@ -94,6 +98,8 @@ export class Installation extends pulumi.ComponentResource {
         apiServerGiven: data.apply(
           ({ apiServer, aws }) => apiServer.address !== undefined || aws !== undefined,
         ),
+        clusterId,
+        namespace: structure.namespace,
       },
       { parent: this },
     );
@@ -136,19 +142,22 @@ export class Installation extends pulumi.ComponentResource {
       [...base, definitions],
     );
 
-    const plan = data.apply((value) =>
-      deployments({
-        namespace: structure.namespace,
-        virtualKubeletPerNode: structure.virtualKubeletPerNode,
-        ...value,
-      }),
-    );
+    const planWith = (value: InstallationData, id?: string) =>
+      deployments({ ...value, ...structure, ...(id !== undefined && { clusterId: id }) });
+    const plan = pulumi.all([data, clusterId]).apply(([value, id]) => planWith(value, id));
+    const controlPlane = (component: keyof typeof DeploymentName) => ({
+      ...planned("apps/v1", "Deployment", plan[component], "spec"),
+      // Known before a drawn ID is.
+      metadata: data.apply((value) => planWith(value)[component].metadata),
+    });
     const workloads = (["controllerManager", "virtualKubelet", "webhook"] as const).map((component) =>
-      child(
-        DeploymentName[component].replace(/^liqo-/, ""),
-        planned("apps/v1", "Deployment", plan[component], "spec"),
-        [...base, definitions, identity, options, ...reported],
-      ),
+      child(DeploymentName[component].replace(/^liqo-/, ""), controlPlane(component), [
+        ...base,
+        definitions,
+        identity,
+        options,
+        ...reported,
+      ]),
     );
 
     const auxiliary = [

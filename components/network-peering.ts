@@ -4,7 +4,7 @@ import { ClusterNetworks } from "../provider/cluster-networks/resource";
 import { GatewayRead } from "../provider/gateway-read/resource";
 import { NetworkConnection } from "../provider/network-connection/resource";
 import { Name } from "../runtime/api/keys";
-import type { Manifest } from "../runtime/plan/manifest";
+import type { Manifest, ManifestMeta } from "../runtime/plan/manifest";
 import {
   configuration,
   gatewayClient,
@@ -164,6 +164,8 @@ interface EndParts {
   namespaces: pulumi.Resource[];
 }
 
+type Specified = Manifest & { spec?: object };
+
 /** One of the two clusters, with what the peering puts there. */
 class End {
   private readonly liqoNamespace: pulumi.Output<string>;
@@ -195,14 +197,21 @@ class End {
     const plan = pulumi
       .all([this.parts.end, other.networks.podCidrs, other.networks.externalCidr])
       .apply(([end, podCidrs, externalCidr]) => configuration(end, { podCidrs, externalCidr }));
-    return this.object("configuration", plan, "Configuration", [], "condition=NetworkCIDRsConfigured");
+    const nothing = { podCidrs: [], externalCidr: "" };
+    const metadata = this.parts.end.apply((end) => configuration(end, nothing).metadata);
+    const whole = { metadata: withWait(metadata, "condition=NetworkCIDRsConfigured"), plan };
+    return this.object("configuration", whole, "Configuration");
   }
 
   serve(link: pulumi.Output<NetworkLink>, placed: KubernetesObject[]): GatewayRead {
     const plan = pulumi
       .all([this.parts.end, link, this.liqoNamespace])
       .apply(([end, settings, namespace]) => gatewayServer(end, settings, namespace));
-    return this.read("GatewayServer", this.object("gateway-server", plan, "GatewayServer", placed));
+    const metadata = plan.apply((gateway) => gateway.metadata);
+    return this.read(
+      "GatewayServer",
+      this.object("gateway-server", { metadata, plan }, "GatewayServer", placed),
+    );
   }
 
   call(link: pulumi.Output<NetworkLink>, placed: KubernetesObject[], server: GatewayRead): GatewayRead {
@@ -211,13 +220,21 @@ class End {
       .apply(([end, settings, namespace, addresses, port]) =>
         gatewayClient(end, settings, namespace, { addresses, port }),
       );
-    return this.read("GatewayClient", this.object("gateway-client", plan, "GatewayClient", placed));
+    const nothing = { addresses: [], port: 0 };
+    const metadata = pulumi
+      .all([this.parts.end, link, this.liqoNamespace])
+      .apply(([end, settings, namespace]) => gatewayClient(end, settings, namespace, nothing).metadata);
+    return this.read(
+      "GatewayClient",
+      this.object("gateway-client", { metadata, plan }, "GatewayClient", placed),
+    );
   }
 
   /** Accepts the other's key. */
   accept(other: GatewayRead): KubernetesObject {
     const plan = pulumi.all([this.parts.end, other.publicKey]).apply(([end, key]) => publicKey(end, key));
-    return this.object("public-key", plan, "PublicKey", []);
+    const metadata = this.parts.end.apply((end) => publicKey(end, "").metadata);
+    return this.object("public-key", { metadata, plan }, "PublicKey");
   }
 
   /** The tunnel, once it is up; waited for again when one of the gateways has another key or address. */
@@ -255,19 +272,20 @@ class End {
     );
   }
 
+  /**
+   * @param whole with metadata apart, made of what is known beforehand: where a preview does not know what the other cluster will tell, it still is
+   * the same object
+   */
   private object(
     key: string,
-    plan: pulumi.Output<Manifest & { spec?: object }>,
+    { metadata, plan }: { metadata: pulumi.Output<ManifestMeta>; plan: pulumi.Output<Specified> },
     kind: string,
-    dependsOn: pulumi.Resource[],
-    wait?: string,
+    dependsOn: pulumi.Resource[] = [],
   ): KubernetesObject {
     const { name, options, namespaces } = this.parts;
-    const args = planned("networking.liqo.io/v1beta1", kind, plan, "spec");
-    const metadata = plan.apply((manifest) => manifest.metadata);
     return new KubernetesObject(
       `${name}-${this.role}-${key}`,
-      wait === undefined ? args : { ...args, metadata: withWait(metadata, wait) },
+      { ...planned("networking.liqo.io/v1beta1", kind, plan, "spec"), metadata },
       { ...options, dependsOn: [...namespaces, ...dependsOn] },
     );
   }

@@ -73,18 +73,22 @@ export class VirtualNode extends pulumi.ComponentResource {
     const { consumer: cluster, timeoutSeconds = 120, ...settings } = args;
     const consumer = connected(`${name}-consumer`, cluster, this);
 
-    const plan = pulumi
-      .output(settings)
-      .apply((given) =>
+    const planOf = (given: pulumi.Unwrap<typeof settings>) =>
+      virtualNode(
         checkedArguments(virtualNodeSchema, `VirtualNode "${name}"`, {
           ...given,
           tenantNamespace: given.tenantNamespace ?? tenantNamespaceName(given.providerClusterId),
         }),
-      )
-      .apply(virtualNode);
+      );
+    const plan = pulumi.output(settings).apply(planOf);
+    const { kubeconfigSecretName: _, ...known } = settings;
+    // Not of the whole plan: where a preview does not know the Secret's name, it still is the same object.
+    const { metadata } = pulumi
+      .output(known)
+      .apply((given) => planOf({ ...given, kubeconfigSecretName: "later" }));
     const object = new KubernetesObject(
       name,
-      planned("offloading.liqo.io/v1beta1", "VirtualNode", plan, "spec"),
+      { ...planned("offloading.liqo.io/v1beta1", "VirtualNode", plan, "spec"), metadata },
       { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) },
     );
 

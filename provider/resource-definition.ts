@@ -56,12 +56,21 @@ export interface ResourceDefinition<Inputs extends z.ZodObject, Computed extends
   readonly secrets: readonly (keyof z.output<Computed> & string)[];
   /** Inputs that are always secret, whether the user marked them so or not. */
   readonly secretInputs: readonly (keyof z.output<Inputs> & string)[];
+  /** Inputs and computed values that are secret as well, where these inputs make them so. */
+  secretWith?(
+    inputs: Readonly<Record<string, unknown>>,
+  ): readonly (keyof (z.output<Inputs> & z.output<Computed>) & string)[];
   /** Inputs whose change makes another resource; a change of any other is an update. */
   readonly replaceOn: readonly (keyof z.output<Inputs> & string)[];
   /** Whether the old one must go before the new one is made (names that can exist only once). */
   readonly deleteBeforeReplace?: boolean;
   /** Rules across inputs, asked only when all of them are known and valid by themselves. */
   validate?(inputs: z.output<Inputs>): InputFault[];
+  /**
+   * Changes that are refused, in the preview already, before anything is touched. Asked only when all inputs are valid, of what is known of them
+   * and of those that the state has.
+   */
+  validateChange?(olds: Partial<z.output<Inputs>>, news: Partial<z.output<Inputs>>): InputFault[];
 
   create(inputs: z.output<Inputs>, context: ProviderContext): Promise<Made<z.output<Computed>>>;
   /** The present computed values; undefined when it is gone. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import type { z } from "zod";
+import { z } from "zod";
 
 import { ConnectionError, DeadlineError } from "../runtime/kube";
 import { checkInputs, type CheckedInputs } from "./input-check";
@@ -44,7 +44,7 @@ export class InitFailed extends Error {
 /** The functions of a kind of resource as every adapter calls them: plain values in, plain values out. */
 export interface ResourceFunctions {
   readonly definition: AnyDefinition;
-  /** Validates the inputs and fills their defaults; never throws for what the user wrote. */
+  /** Validates the inputs and their change, and fills their defaults; never throws for what the user wrote. */
   check(olds: Properties, news: Properties): CheckedInputs;
   /** Pure and offline. Never replaces because of a value that is not known yet. */
   diff(id: string, olds: Properties, news: Properties): Difference;
@@ -68,6 +68,7 @@ export type AnyDefinition = Pick<
   | "computed"
   | "secrets"
   | "secretInputs"
+  | "secretWith"
   | "replaceOn"
   | "deleteBeforeReplace"
 >;
@@ -79,21 +80,34 @@ export function resourceFunctions<Inputs extends z.ZodObject, Computed extends z
   const { inputs: schema, replaceOn } = definition;
   const parse = (news: Properties): z.output<Inputs> => schema.parse(strip(schema, news));
   const partial = definition.computed.partial();
+  /** What is known of inputs; of those of an earlier version of this resource, what is still valid. */
+  const known = (properties: Properties): Partial<z.output<Inputs>> => {
+    const fields: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+    const valid = Object.entries(strip(schema, properties)).filter(([property, value]) => {
+      const field = fields[property];
+      return field !== undefined && !hasUnknown(value) && z.safeParse(field, value).success;
+    });
+    return Object.fromEntries(valid) as Partial<z.output<Inputs>>;
+  };
   // The two schemas just checked are what the type is made of; TypeScript cannot follow that through generics.
   const parseState = (state: Properties) =>
     ({ ...parse(state), ...partial.parse(strip(definition.computed, state)) }) as StateOf<Inputs, Computed>;
 
   return {
     definition,
-    check: (_olds, news) =>
-      checkInputs(
+    check(olds, news) {
+      const checked = checkInputs(
         {
           schema,
           secret: definition.secretInputs,
           ...(definition.validate && { across: (inputs) => definition.validate?.(parse(inputs)) ?? [] }),
         },
         news,
-      ),
+      );
+      if (checked.failures.length > 0 || definition.validateChange === undefined) return checked;
+      const failures = definition.validateChange(known(olds), known(checked.inputs));
+      return { inputs: failures.length === 0 ? checked.inputs : { ...news }, failures };
+    },
     diff(_id, olds, news) {
       const changed = Object.keys(schema.shape).filter(
         (property) => hasUnknown(news[property]) || !isDeepStrictEqual(olds[property], news[property]),

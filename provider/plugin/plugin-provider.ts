@@ -32,12 +32,11 @@ export class PluginProvider implements pulumi.provider.Provider {
     );
   }
 
-  check(urn: string, _olds: Properties, news: Properties): Promise<pulumi.provider.CheckResult> {
+  check(urn: string, olds: Properties, news: Properties): Promise<pulumi.provider.CheckResult> {
     const { values, secret } = unwrapSecrets(news);
     const functions = functionsOf(urn);
-    const { inputs, failures } = functions.check({}, values);
-    const marked = new Set([...secret, ...functions.definition.secretInputs]);
-    return Promise.resolve({ inputs: wrapSecrets(inputs, marked), failures });
+    const { inputs, failures } = functions.check(unwrapSecrets(olds).values, values);
+    return Promise.resolve({ inputs: withSecrets(functions, inputs, secret), failures });
   }
 
   diff(id: string, urn: string, olds: Properties, news: Properties): Promise<pulumi.provider.DiffResult> {
@@ -49,7 +48,7 @@ export class PluginProvider implements pulumi.provider.Provider {
     const { values, secret } = unwrapSecrets(news);
     return this.engineErrors(functions, secret, async () => {
       const { id, outputs } = await functions.create(values, this.context(functions));
-      return { id, outs: outputsWithSecrets(functions, outputs, secret) };
+      return { id, outs: withSecrets(functions, outputs, secret) };
     });
   }
 
@@ -58,7 +57,7 @@ export class PluginProvider implements pulumi.provider.Provider {
     const { values, secret } = unwrapSecrets(props);
     const stored = await functions.read(id, values, this.context(functions));
     if (stored === undefined) return { props: {} };
-    return { id: stored.id, props: outputsWithSecrets(functions, stored.outputs, secret) };
+    return { id: stored.id, props: withSecrets(functions, stored.outputs, secret) };
   }
 
   async update(
@@ -71,7 +70,7 @@ export class PluginProvider implements pulumi.provider.Provider {
     const { values, secret } = unwrapSecrets(news);
     return this.engineErrors(functions, secret, async () => {
       const outputs = await functions.update(id, unwrapSecrets(olds).values, values, this.context(functions));
-      return { outs: outputsWithSecrets(functions, outputs, secret) };
+      return { outs: withSecrets(functions, outputs, secret) };
     });
   }
 
@@ -114,7 +113,7 @@ export class PluginProvider implements pulumi.provider.Provider {
     } catch (error) {
       if (!(error instanceof InitFailed)) throw error;
       const { message, id, reasons } = error;
-      const properties = outputsWithSecrets(functions, error.properties, secret);
+      const properties = withSecrets(functions, error.properties, secret);
       throw Object.assign(new Error(message), { id, properties, reasons: [message, ...reasons] });
     }
   }
@@ -136,10 +135,16 @@ function lastPart(token: string): string {
   return token.split(":").at(-1) ?? "";
 }
 
-function outputsWithSecrets(
+/** Marks what was secret, and what always is, with the inputs that are among the properties. */
+function withSecrets(
   { definition }: ResourceFunctions,
-  outputs: Properties,
+  properties: Properties,
   secret: ReadonlySet<string>,
 ): Properties {
-  return wrapSecrets(outputs, new Set([...secret, ...definition.secretInputs, ...definition.secrets]));
+  const always = [
+    ...definition.secretInputs,
+    ...definition.secrets,
+    ...(definition.secretWith?.(properties) ?? []),
+  ];
+  return wrapSecrets(properties, new Set([...secret, ...always]));
 }

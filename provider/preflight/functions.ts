@@ -2,11 +2,12 @@ import { z } from "zod";
 
 import { Namespace } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
-import { clusterInputs, inCluster } from "../cluster-inputs";
+import { clusterIDInput, clusterInputs, inCluster, nameInput } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { waitForObject } from "../waiting/object-wait";
 import { clusterFacts } from "./cluster-facts";
+import { identityFaults, refuseAnother } from "./installed-identity";
 import { networkHints } from "../../runtime/plan/networking/network-hints";
 
 const inputs = z.object({
@@ -19,6 +20,10 @@ const inputs = z.object({
     .boolean()
     .default(false)
     .describe("Whether the installation is given the address of the API server for its peers."),
+  clusterId: clusterIDInput
+    .optional()
+    .describe("ID of the cluster, as the installation is given it. It stays as long as the installation."),
+  namespace: nameInput.optional().describe("The Liqo namespace. It stays as long as the installation."),
 });
 type Inputs = z.output<typeof inputs>;
 
@@ -26,13 +31,13 @@ type Inputs = z.output<typeof inputs>;
 const OLDEST = "kube-system";
 
 /**
- * A look at a cluster before anything is put there. Objects know their cluster by the ID that the user gives; a kubeconfig that leads to another
- * cluster under the same ID would leave all of them behind, unseen.
+ * A look at a cluster before anything is put there. What tells clusters apart is the UID of their oldest namespace: an ID that the user gives can be
+ * given another one, and a kubeconfig that leads to another cluster would leave all objects behind, unseen.
  */
 export const preflight = resourceFunctions({
   type: "Preflight",
   summary:
-    "Looks at a cluster before an installation is put there or changed: refuses a kubeconfig that leads to another cluster than before, and tells what of its networks, its CNI and its nodes will be in the way.",
+    "Looks at a cluster before an installation is put there or changed: refuses a kubeconfig that leads to another cluster than before, and another cluster ID or namespace than the installation has, and tells what of its networks, its CNI and its nodes will be in the way.",
   inputs,
   computed: z.object({
     cluster: z.string().describe(`Tells clusters apart: UID of the namespace ${OLDEST}.`),
@@ -40,6 +45,7 @@ export const preflight = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: [],
+  validateChange: identityFaults,
 
   async create(news, context) {
     return { id: "cluster", computed: { cluster: await look(news, context) } };
@@ -50,11 +56,15 @@ export const preflight = resourceFunctions({
       // Another one at the address of the first: what was there is gone, and so is this.
       return state.cluster === undefined || state.cluster === cluster ? { cluster } : undefined;
     }),
-  update: async (_id, olds, news, context) => ({ cluster: await look(news, context, olds.cluster) }),
+  update: async (_id, olds, news, context) => ({ cluster: await look(news, context, olds) }),
 });
 
-/** @param expected the cluster that it has to be, if that is known */
-function look(news: Inputs, context: ProviderContext, expected?: string): Promise<string> {
+/** @param olds what the state has: the cluster that it has to be, and the ID where the state is not of before it was kept there */
+function look(
+  news: Inputs,
+  context: ProviderContext,
+  { cluster: expected, clusterId }: { cluster?: string | undefined; clusterId?: string | undefined } = {},
+): Promise<string> {
   return inCluster(news, context, async (client) => {
     const cluster = await identityOf(client, context);
     if (expected !== undefined && cluster !== expected) {
@@ -62,6 +72,7 @@ function look(news: Inputs, context: ProviderContext, expected?: string): Promis
         `the kubeconfig leads to another cluster than before, at ${client.server}: its namespace ${OLDEST} has UID ${cluster}, and the installation is where it has ${expected}. Give the kubeconfig, or the context, of that cluster; for another cluster make an Installation of another name with a cluster ID of its own. If the first one was made anew, run "pulumi refresh" with its old kubeconfig, or "pulumi state delete" for what was in it`,
       );
     }
+    if (clusterId === undefined) await refuseAnother(client, news, context);
     await tellHints(client, news, context);
     return cluster;
   });

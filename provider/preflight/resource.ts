@@ -8,6 +8,10 @@ export interface PreflightArgs extends ClusterArgs {
   podCidrs?: pulumi.Input<pulumi.Input<string>[]>;
   /** Whether the installation is given the address of the API server for its peers; false by default. */
   apiServerGiven?: pulumi.Input<boolean>;
+  /** ID of the cluster, as the installation is given it. It stays as long as the installation. */
+  clusterId?: pulumi.Input<string>;
+  /** The Liqo namespace. It stays as long as the installation. */
+  namespace?: pulumi.Input<string>;
 }
 
 /**

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ForeignCluster } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
 import { clusterInputs, inCluster, lookMs, nameInput, timeoutInput } from "../cluster-inputs";
+import { identityFaults } from "../preflight/installed-identity";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { waitForObject } from "../waiting/object-wait";
@@ -28,6 +29,8 @@ export const removalGuard = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["namespace"],
+  // States of before the Preflight knew it have it here.
+  validateChange: ({ namespace: had }, { namespace }) => identityFaults({ namespace: had }, { namespace }),
 
   create: (news) => Promise.resolve({ id: news.namespace, computed: {} }),
   read: () => Promise.resolve({}),

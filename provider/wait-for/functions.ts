@@ -12,6 +12,7 @@ import {
 } from "../cluster-inputs";
 import type { InputFault, ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
+import { secretOfWaits } from "../secret-data";
 import { inWords, judge, type Expectation } from "../waiting/expectation";
 import { compileJsonPath, textOf } from "../waiting/json-path";
 import { discoverKind } from "../waiting/kind-discovery";
@@ -80,9 +81,9 @@ export const waitFor = resourceFunctions({
   computed: z.object({
     value: z.string().describe("The value of the field waited for; empty for other waits."),
   }),
-  // Whether the value is secret depends on the field; the resource class marks it for Secrets.
   secrets: [],
   secretInputs: ["kubeconfig"],
+  secretWith: ({ kind }) => secretOfWaits(kind),
   replaceOn: ["apiVersion", "kind", "name", "namespace"],
   validate: oneExpectation,
 
@@ -110,6 +111,18 @@ function expectationOf({ condition, field }: Inputs): Expectation {
   return { kind: "absence" };
 }
 
+/** In place of a Secret's values: texts are kept in the state and shown, readable for everybody. */
+const HIDDEN = "the value given";
+
+/** The expectation as texts may tell it. */
+function told(inputs: Inputs): Expectation {
+  const expectation = expectationOf(inputs);
+  if (inputs.kind !== "Secret" || expectation.kind !== "field" || expectation.equals === undefined) {
+    return expectation;
+  }
+  return { ...expectation, equals: HIDDEN };
+}
+
 function judgeBy(
   inputs: Inputs,
   now: () => number = Date.now,
@@ -121,7 +134,7 @@ function judgeBy(
     if (failOn !== undefined && failOn.path.select(object).map(textOf).includes(failOn.equals)) {
       failingSince ??= now();
       const leftMs = failingSince + failOn.forSeconds * 1000 - now();
-      const seen = `${failOn.path.text} is ${failOn.equals}`;
+      const seen = `${failOn.path.text} is ${inputs.kind === "Secret" ? HIDDEN : failOn.equals}`;
       return leftMs > 0 ? { is: "open", seen, againMs: leftMs } : { is: "refused", seen };
     }
     failingSince = undefined;
@@ -140,7 +153,7 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<{ value: string
         kindName: kind,
         ref: { name, ...(namespace !== undefined && { namespace }) },
         timeoutSeconds,
-        what: inWords(expectationOf(inputs)),
+        what: inWords(told(inputs)),
         nextStep: `look with "kubectl get ${kind.toLowerCase()} ${name}${namespace === undefined ? "" : ` -n ${namespace}`} -o yaml" what keeps it, or give more than ${timeoutSeconds} s in timeoutSeconds; the next "pulumi up" goes on waiting`,
         judge: judgeBy(inputs, () => context.now()),
       },

@@ -2,6 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-args";
 import { LiqoResource } from "../liqo-resource";
+import { secretOfWaits } from "../secret-data";
 
 /** What to wait for: exactly one of `condition`, `field` and `absent`. */
 export interface WaitForArgs extends ClusterArgs {
@@ -60,7 +61,7 @@ export class WaitFor extends LiqoResource {
       name,
       { value: undefined, ...withSecretKubeconfig(args) },
       options,
-      args.kind === "Secret" ? ["value"] : [],
+      secretOfWaits(args.kind),
     );
   }
 }

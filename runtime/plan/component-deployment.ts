@@ -1,4 +1,6 @@
-import { DataKey, Name } from "../api/keys";
+import { createHash } from "node:crypto";
+
+import { Annotation, DataKey, Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
 import { componentLabels, type Module, selectorLabels } from "./component-labels";
 import type { InstallationData } from "./installation-settings";
@@ -9,10 +11,11 @@ import type { ManifestOf } from "./manifest";
 export const Port = { health: 8081, metrics: 8082, webhook: 9443, kubelet: 10250 } as const;
 
 /** What the pods of all components take from an installation's settings. */
-export type ImageSettings = { namespace: string } & Pick<
-  InstallationData,
-  "image" | "imagePullPolicy" | "imagePullSecrets"
->;
+export type ImageSettings = {
+  namespace: string;
+  /** Where it is given, pods are made anew when it is another one: they read it when they start. */
+  clusterId?: string | undefined;
+} & Pick<InstallationData, "image" | "imagePullPolicy" | "imagePullSecrets">;
 
 /** A part of the runtime with a Deployment of its own. */
 export interface Component {
@@ -68,6 +71,7 @@ export const PROBES = {
 export function deployment(settings: ImageSettings, component: Component): ManifestOf<Deployment> {
   const { component: name, module, replicas } = component;
   const labels = componentLabels(name, module);
+  const { clusterId } = settings;
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -77,7 +81,7 @@ export function deployment(settings: ImageSettings, component: Component): Manif
       selector: { matchLabels: selectorLabels(name) },
       strategy: component.mayOverlap || replicas > 1 ? { type: "RollingUpdate" } : { type: "Recreate" },
       template: {
-        metadata: { labels },
+        metadata: { labels, ...(clusterId !== undefined && { annotations: hashOf(clusterId) }) },
         spec: {
           serviceAccountName: `liqo-${name}`,
           imagePullSecrets: settings.imagePullSecrets.map((secret) => ({ name: secret })),
@@ -87,6 +91,10 @@ export function deployment(settings: ImageSettings, component: Component): Manif
       },
     },
   };
+}
+
+function hashOf(clusterId: string): Record<string, string> {
+  return { [Annotation.clusterIDHash]: createHash("sha256").update(clusterId).digest("hex").slice(0, 16) };
 }
 
 type Container = NonNullable<

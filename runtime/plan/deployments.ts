@@ -18,6 +18,8 @@ export const WEBHOOK_SECRET = "liqo-webhook-certs";
 
 type Settings = InstallationData & {
   namespace: string;
+  /** ID of the cluster, where it is known: the pods follow it. */
+  clusterId?: string;
   /** Whether the controller manager makes a process for each virtual node: then the one for all rests. False by default. */
   virtualKubeletPerNode?: boolean;
 };

@@ -51,7 +51,7 @@ export function installation(settings: InstallationSettings): Manifest[] {
     ...(data.telemetry === undefined ? [] : [telemetryConfigMap(namespace, telemetryIdentity)]),
     vkOptionsTemplate(namespace, data),
     ...(virtualKubeletPerNode ? virtualKubeletPerNodeManifests(namespace) : []),
-    ...Object.values(deployments({ namespace, virtualKubeletPerNode, ...data })),
+    ...Object.values(deployments({ namespace, clusterId, virtualKubeletPerNode, ...data })),
     ...networking(namespace, data),
     ...(proxy ? proxyManifests({ namespace, ...data }) : []),
     ...(metricAgent ? metricAgentManifests({ namespace, ...data }) : []),

@@ -67,6 +67,8 @@ export const Annotation = {
   serviceAccountExpiration: "offloading.liqo.io/service-account-expiration",
   /** JSON on a reflected object: UID of its source, and the label and annotation keys that came from it. Ours; upstream ignores it. */
   reflectionSource: "offloading.liqo.io/source",
+  /** Hash of the cluster's ID on the pod templates of the control plane, which reads the ID when it starts. Ours. */
+  clusterIDHash: "liqo.io/cluster-id-hash",
   /** Hash of the offloading patch on a virtual kubelet's pod template. */
   offloadingPatchHash: "liqo.io/offloading-patch-hash",
   lastAppliedNodeStatus: "virtual-kubelet.io/last-applied-node-status",

@@ -74,8 +74,8 @@ describe("the structure of components, with mocks", function () {
         );
       });
 
-      it("knows the provider by the cluster ID, not by the text of the kubeconfig", async () => {
-        const { resources } = await installation();
+      it("knows the provider by its name, not by the text of the kubeconfig or by the cluster ID", async () => {
+        const { resources } = await installation({ clusterId: "milan-2" });
         const { inputs } = only(resources, "kubernetes");
         assert.equal(inputs["clusterIdentifier"], "milan");
         assert.equal(inputs["enableSecretMutable"], "true");

@@ -52,6 +52,24 @@ describe("the plugin", () => {
     assert.deepEqual(read, { id, props: outs });
   });
 
+  it("marks what tells the values of a Secret that is waited for, and of no other kind", async () => {
+    const wait = { kubeconfig: "text", apiVersion: "v1", name: "a", namespace: "a" };
+    const expectation = { field: { path: "{.data.a}" }, failOn: { path: "{.data.b}", equals: "x" } };
+    const table: [unknown, string[]][] = [
+      ["Secret", ["kubeconfig", "field", "failOn"]],
+      ["ConfigMap", ["kubeconfig"]],
+      [unknown, ["kubeconfig", "field", "failOn"]],
+    ];
+    for (const [kind, expected] of table) {
+      const answer = await plugin.check(urn("waitFor"), {}, { ...wait, ...expectation, kind });
+      const { secret: marked } = unwrapSecrets(answer.inputs as Record<string, unknown>);
+      assert.deepEqual([...marked], expected);
+    }
+    const { definition } = resources.waitFor;
+    assert.deepEqual(definition.secretWith?.({ kind: "Secret" }), ["value", "field", "failOn"]);
+    assert.deepEqual(definition.secretWith?.({ kind: "Deployment" }), []);
+  });
+
   it("refuses a resource that it has not, by name", async () => {
     await assert.rejects(
       plugin.create("urn:pulumi:dev::fleet::pulumi-liqo:index:Sausage::name", {}),
@@ -108,6 +126,7 @@ describe("the plugin", () => {
       ["nonceRead", cluster, { ...cluster, namespace: "Not A Name" }],
       ["tenantCredentials", {}, { ...cluster, nonce: "n", clusterID: "rome" }],
       ["identityCredentials", { ...cluster, name: "rome" }, { ...cluster, name: "turin" }],
+      ["removalGuard", cluster, { ...cluster, namespace: "liqo-tenant-turin" }],
     ];
     for (const [key, olds, news] of table) {
       it(`${key} from ${JSON.stringify(olds)} to ${JSON.stringify(news)}`, async () => {
@@ -116,7 +135,11 @@ describe("the plugin", () => {
         const answer = await plugin.check(urn(key), olds, { ...news });
         const { values, secret: marked } = unwrapSecrets(answer.inputs as Record<string, unknown>);
         assert.deepEqual({ inputs: values, failures: answer.failures }, checked);
-        const secretInputs: readonly string[] = resources[key].definition.secretInputs;
+        const { definition } = resources[key];
+        const secretInputs: readonly string[] = [
+          ...definition.secretInputs,
+          ...(definition.secretWith?.(checked.inputs) ?? []),
+        ];
         assert.deepEqual(
           [...marked],
           secretInputs.filter((name) => name in checked.inputs),

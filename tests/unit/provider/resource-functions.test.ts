@@ -34,6 +34,10 @@ const pool = resourceFunctions({
   deleteBeforeReplace: true,
   validate: ({ name, size }) =>
     size > 5 && name === "small" ? [{ property: "size", reason: "is too much for a small one" }] : [],
+  validateChange: ({ size: had }, { size }) =>
+    had !== undefined && size !== undefined && size < had
+      ? [{ property: "size", reason: `is less than ${had}` }]
+      : [],
 
   create(news) {
     calls.push(`create ${news.name} of ${news.size}`);
@@ -91,6 +95,28 @@ describe("resource functions", () => {
         { property: "size", reason: "is too much for a small one" },
       ]);
     });
+  });
+
+  describe("check of a change", () => {
+    const fault = [{ property: "size", reason: "is less than 4" }];
+    const table: [string, Record<string, unknown>, Record<string, unknown>, typeof fault][] = [
+      ["that is refused", { name: "a", size: 4 }, { name: "a", size: 2 }, fault],
+      ["to a default that is refused", { name: "a", size: 4 }, { name: "a" }, fault],
+      ["that is none", { name: "a", size: 4 }, { name: "a", size: 4 }, []],
+      ["of something new", {}, { name: "a", size: 2 }, []],
+      ["to a value not known yet", { name: "a", size: 4 }, { name: "a", size: unknown }, []],
+      ["from a value that is no longer valid", { name: "a", size: "four" }, { name: "a", size: 2 }, []],
+      ["with another fault first", { name: "a", size: 4 }, { name: 7, size: 2 }, []],
+    ];
+    for (const [what, olds, news, expected] of table) {
+      it(what, () => {
+        const { failures } = pool.check(olds, news);
+        assert.deepEqual(
+          failures.filter(({ property }) => property === "size"),
+          expected,
+        );
+      });
+    }
   });
 
   describe("diff", () => {
