@@ -11,6 +11,8 @@ import {
   Tenant,
   type WholePodSpec,
 } from "../../runtime/api";
+import type { KubeClient } from "../../runtime/kube";
+import { refusal } from "../support/admission-cluster";
 import { writeReady } from "../support/offloading-clusters";
 import { atMilan, tenantOfRome } from "../support/peering-of-rome";
 import { COPY, Stranger } from "../support/stranger";
@@ -185,7 +187,13 @@ describe("a stranger and what it was granted", function () {
 
   it("gets no namespace in another consumer's name", async () => {
     const turin = { ...COPY, "liqo.io/originID": "turin", "liqo.io/remote-cluster-id": "turin" };
-    await rome.controlPlane.create(NamespaceMap, map("spoofed", turin, "hidden-spoofed"));
+    const spoofed = map("spoofed", turin, "hidden-spoofed");
+    assert.match(
+      await refusal(rome.controlPlane.create(NamespaceMap, spoofed)),
+      /liqo\.io\/originID is "turin"/,
+    );
+    // As it could be made before the webhooks were there.
+    await rome.admin.create(NamespaceMap, spoofed);
     await until("the provider's administrator is told", async () =>
       (await rome.admin.list(Event, { namespace: atMilan("").namespace })).some(
         ({ involvedObject, reason, message = "" }) =>
@@ -211,8 +219,13 @@ describe("a stranger and what it was granted", function () {
     });
     // One loses all that it is found by; the other turns into what a provider has of its own.
     const nothing = Object.fromEntries(Object.keys(COPY).map((key) => [key, null]));
-    const edit = (name: string, metadata: object) =>
-      rome.controlPlane.patch(NamespaceMap, atMilan(name), { metadata }, { type: "merge" });
+    const edit = async (name: string, metadata: object) => {
+      const patch = (client: KubeClient) =>
+        client.patch(NamespaceMap, atMilan(name), { metadata }, { type: "merge" });
+      assert.match(await refusal(patch(rome.controlPlane)), /denied the request/);
+      // As it could be edited before the webhooks were there.
+      await patch(rome.admin);
+    };
     await edit("stripped", { labels: nothing, finalizers: null });
     await edit("rome", {
       labels: { ...nothing, "liqo.io/replication": "true", "liqo.io/remoteID": "rome" },

@@ -218,10 +218,12 @@ describe("the upkeep of ForeignClusters", function () {
       await rome.admin.delete(Tenant, { name: "naples", namespace: "to-milan" });
       await tenant("naples", { authzPolicy: "TolerateNoHandshake" }, "nobodys");
       await says("naples", "authentication", "AuthTenantStatus", "NotReady/TenantNotReady");
+      await rome.admin.delete(Tenant, { name: "naples", namespace: "nobodys" });
       await namespaceFor("naples");
+      await tenant("naples", { authzPolicy: "TolerateNoHandshake" }, "to-naples");
       await says("naples", "authentication", "AuthTenantStatus", "Ready/TenantReady");
       assert.equal((await find("naples"))?.status?.tenantNamespace?.local, "to-naples");
-      await rome.admin.delete(Tenant, { name: "naples", namespace: "nobodys" });
+      await rome.admin.delete(Tenant, { name: "naples", namespace: "to-naples" });
       await until("no role", async () => (await find("naples"))?.status?.role === "Unknown");
       assert.deepEqual((await find("naples"))?.status?.modules?.authentication, { enabled: false });
     });
