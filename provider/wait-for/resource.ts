@@ -1,4 +1,4 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 
 import { withSecretKubeconfig, type ClusterArgs } from "../cluster-args";
 import { LiqoResource } from "../liqo-resource";
@@ -56,12 +56,12 @@ export class WaitFor extends LiqoResource {
   declare readonly value: pulumi.Output<string>;
 
   constructor(name: string, args: WaitForArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      "waitFor",
-      name,
-      { value: undefined, ...withSecretKubeconfig(args) },
-      options,
-      secretOfWaits(args.kind),
-    );
+    const secret = secretOfWaits(args.kind);
+    const { field, failOn } = args;
+    const compared = {
+      ...(secret.includes("field") && field !== undefined && { field: pulumi.secret(field) }),
+      ...(secret.includes("failOn") && failOn !== undefined && { failOn: pulumi.secret(failOn) }),
+    };
+    super("waitFor", name, { value: undefined, ...withSecretKubeconfig(args), ...compared }, options, secret);
   }
 }

@@ -150,9 +150,9 @@ describe("arguments that change, on the real engine", function () {
         await stack.up({ refresh: true });
         await settled(stack);
         assert.deepEqual(await standing(), untouched);
-        const { deployment }: State = await stack.exportStack();
+        const state: State = await stack.exportStack();
         assert.deepEqual(
-          deployment.resources.filter((resource) => resource.delete === true).map(({ urn }) => urn),
+          state.deployment.resources.filter((resource) => resource.delete === true).map(({ urn }) => urn),
           [],
         );
       });
