@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 
-import type { ClusterRoleBinding, RoleBinding, WgGatewayServer } from "../../../runtime/api";
+import { ClusterRoleBinding, type Desired, RoleBinding, type WgGatewayServer } from "../../../runtime/api";
 import { gatewayRights, obsoleteRights } from "../../../runtime/networking/gateway/gateway-rights";
+import { endRuns, inventory, quiet, run } from "../../support/memory-run";
+import { until } from "../../support/until";
+import { namespace, scenario } from "./gateway-scenario";
 
 const options = { gatewayClusterRole: "liqo-gateway", liqoNamespace: "liqo-system" };
 const gateway = (name: string, namespace: string, serviceAccountName?: string): WgGatewayServer => ({
@@ -108,4 +111,59 @@ describe("the rights that a gateway should not have any more", () => {
       assert.equal([...found.roleBindings, ...found.clusterRoleBindings].length, obsolete ? 1 : 0);
     });
   }
+});
+
+describe("the bindings of gateways", function () {
+  this.timeout(60_000);
+  afterEach(endRuns);
+  const clusterWideBinding = `liqo-gateway-clusterwide-${namespace}.rome`;
+
+  it("lose the rights in the whole cluster that an earlier version gave them, and no binding of others", async () => {
+    const bindingOf = (name: string, labels: Record<string, string>): Desired<ClusterRoleBinding> => ({
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name, labels },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "liqo-gateway" },
+      subjects: [{ kind: "ServiceAccount", name: "rome", namespace }],
+    });
+    const ofGateway = (name: string) => ({
+      "networking.liqo.io/gateway-name": name,
+      "networking.liqo.io/gateway-namespace": namespace,
+    });
+    const managed = { "app.kubernetes.io/managed-by": "liqo" };
+    const server = await run({
+      ...scenario,
+      prepare: (cluster) => {
+        scenario.prepare(cluster);
+        for (const [name, labels] of [
+          [`liqo-gateway-${namespace}-rome`, { ...ofGateway("rome"), ...managed }],
+          [`liqo-gateway-${namespace}-turin`, { ...ofGateway("turin"), ...managed }],
+          ["by-an-administrator", ofGateway("rome")],
+        ] as const)
+          cluster.create(ClusterRoleBinding, bindingOf(name, labels));
+      },
+    });
+    await until(
+      "the old binding is gone",
+      () => server.get(ClusterRoleBinding, `liqo-gateway-${namespace}-rome`) === undefined,
+    );
+    await quiet(server);
+    assert.deepEqual(inventory(server, [ClusterRoleBinding]), [
+      "ClusterRoleBinding /by-an-administrator",
+      `ClusterRoleBinding /${clusterWideBinding}`,
+      `ClusterRoleBinding /liqo-gateway-${namespace}-turin`,
+    ]);
+  });
+
+  it("come back when somebody deletes them", async () => {
+    const server = await run(scenario);
+    const before = inventory(server, [ClusterRoleBinding, RoleBinding]);
+    server.delete(ClusterRoleBinding, clusterWideBinding);
+    server.delete(RoleBinding, `${namespace}/liqo-gateway-rome`);
+    await until("the bindings are back", () => {
+      const found = inventory(server, [ClusterRoleBinding, RoleBinding]);
+      return JSON.stringify(found) === JSON.stringify(before);
+    });
+    await quiet(server);
+  });
 });

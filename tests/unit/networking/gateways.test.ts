@@ -3,11 +3,9 @@ import assert from "node:assert/strict";
 import {
   ClusterRoleBinding,
   Deployment,
-  type Desired,
   Event,
   GatewayClient,
   GatewayServer,
-  Node,
   Pod,
   RoleBinding,
   Secret,
@@ -20,116 +18,10 @@ import {
 } from "../../../runtime/api";
 import { wireGuardPublicKey } from "../../../runtime/identity";
 import type { MemoryApiServer } from "../../support/memory-api-server";
-import { endRuns, inventory, quiet, run, type Scenario, survivesEveryDeath } from "../../support/memory-run";
+import { endRuns, inventory, quiet, run, survivesEveryDeath } from "../../support/memory-run";
 import { until } from "../../support/until";
-import { startNetworking } from "../../../runtime/networking/start";
-import { options } from "./options";
+import { deployment, labels, namespace, networking, scenario } from "./gateway-scenario";
 
-const networking = { apiVersion: "networking.liqo.io/v1beta1" } as const;
-const labels = { "liqo.io/remote-cluster-id": "rome" };
-const namespace = "liqo-tenant-rome";
-
-const deployment = (image = "pulumi-liqo/runtime:1") => ({
-  metadata: { labels: { tier: "net" } },
-  spec: {
-    replicas: 1,
-    strategy: { type: "Recreate" },
-    selector: { matchLabels: { "app.kubernetes.io/name": "{{ .Name }}" } },
-    template: {
-      metadata: { labels: { "app.kubernetes.io/name": "{{ .Name }}", "networking.liqo.io/active": "true" } },
-      spec: {
-        serviceAccountName: "{{ .Name }}",
-        containers: [
-          { name: "gateway", image, args: ["--mtu={{ .Spec.MTU }}"], ports: [{ containerPort: 8083 }] },
-        ],
-        volumes: [{ name: "wireguard-config", secret: { secretName: "to be replaced" } }],
-      },
-    },
-  },
-});
-const serverTemplate = (service: object = {}) => ({
-  objectKind: { apiVersion: networking.apiVersion, kind: "WgGatewayServer" },
-  template: {
-    metadata: { name: "{{ .Name }}", namespace: "{{ .Namespace }}" },
-    spec: {
-      service: {
-        metadata: { annotations: { "cloud/internal": "true" } },
-        spec: {
-          type: "{{ .Spec.Endpoint.ServiceType }}",
-          selector: { "app.kubernetes.io/name": "{{ .Name }}" },
-          ports: [
-            {
-              port: "{{ .Spec.Endpoint.Port }}",
-              protocol: "UDP",
-              "?nodePort": "{{ .Spec.Endpoint.NodePort }}",
-            },
-          ],
-          ...service,
-        },
-      },
-      deployment: deployment(),
-    },
-  },
-});
-
-/** A server for rome in milan, whose installation is in liqo-system. */
-const scenario: Scenario = {
-  prepare: (server) => {
-    server.create(WgGatewayServerTemplate, {
-      ...networking,
-      kind: "WgGatewayServerTemplate",
-      metadata: { name: "wireguard-server", namespace: "liqo-system" },
-      spec: serverTemplate(),
-    });
-    server.create(GatewayServer, {
-      ...networking,
-      kind: "GatewayServer",
-      metadata: { name: "rome", namespace, labels },
-      spec: {
-        mtu: 1340,
-        serverTemplateRef: {
-          kind: "WgGatewayServerTemplate",
-          name: "wireguard-server",
-          namespace: "liqo-system",
-        },
-        endpoint: { port: 51840, serviceType: "NodePort", nodePort: 31840 },
-      },
-    });
-    server.create(Node, {
-      apiVersion: "v1",
-      kind: "Node",
-      metadata: { name: "m2" },
-      spec: {},
-      status: {
-        addresses: [{ type: "InternalIP", address: "172.19.0.3" }],
-        conditions: [{ type: "Ready", status: "True" }],
-      },
-    });
-    server.create(Pod, {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: {
-        name: "gw-rome-0",
-        namespace,
-        labels: {
-          "networking.liqo.io/component": "gateway",
-          "networking.liqo.io/active": "true",
-          "networking.liqo.io/gateway-name": "rome",
-          "networking.liqo.io/gateway-namespace": namespace,
-        },
-      },
-      spec: { nodeName: "m2", containers: [] },
-      status: { phase: "Running", podIP: "10.243.2.6" },
-    });
-  },
-  start: (context) =>
-    startNetworking(context, { ...options, liqoNamespace: "liqo-system", offloadingEnabled: false }),
-  done: (server) => {
-    const { endpoint, internalEndpoint, secretRef, serverRef } =
-      server.get(GatewayServer, `${namespace}/rome`)?.status ?? {};
-    return [endpoint, internalEndpoint, secretRef, serverRef].every((field) => field !== undefined);
-  },
-};
 const kinds = [ClusterRoleBinding, RoleBinding, Deployment, Secret, Service, ServiceAccount, WgGatewayServer];
 const clusterWideBinding = `liqo-gateway-clusterwide-${namespace}.rome`;
 const gateway = (server: MemoryApiServer) => server.get(GatewayServer, `${namespace}/rome`);
@@ -180,55 +72,6 @@ describe("gateways", function () {
     assert.deepEqual(server.get(ClusterRoleBinding, clusterWideBinding)?.subjects, [
       { kind: "ServiceAccount", name: "rome", namespace },
     ]);
-  });
-
-  it("lose the rights in the whole cluster that an earlier version gave them, and no binding of others", async () => {
-    const bindingOf = (name: string, labels: Record<string, string>): Desired<ClusterRoleBinding> => ({
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name, labels },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "liqo-gateway" },
-      subjects: [{ kind: "ServiceAccount", name: "rome", namespace }],
-    });
-    const ofGateway = (name: string) => ({
-      "networking.liqo.io/gateway-name": name,
-      "networking.liqo.io/gateway-namespace": namespace,
-    });
-    const managed = { "app.kubernetes.io/managed-by": "liqo" };
-    const server = await run({
-      ...scenario,
-      prepare: (cluster) => {
-        scenario.prepare(cluster);
-        for (const [name, labels] of [
-          [`liqo-gateway-${namespace}-rome`, { ...ofGateway("rome"), ...managed }],
-          [`liqo-gateway-${namespace}-turin`, { ...ofGateway("turin"), ...managed }],
-          ["by-an-administrator", ofGateway("rome")],
-        ] as const)
-          cluster.create(ClusterRoleBinding, bindingOf(name, labels));
-      },
-    });
-    await until(
-      "the old binding is gone",
-      () => server.get(ClusterRoleBinding, `liqo-gateway-${namespace}-rome`) === undefined,
-    );
-    await quiet(server);
-    assert.deepEqual(inventory(server, [ClusterRoleBinding]), [
-      "ClusterRoleBinding /by-an-administrator",
-      `ClusterRoleBinding /${clusterWideBinding}`,
-      `ClusterRoleBinding /liqo-gateway-${namespace}-turin`,
-    ]);
-  });
-
-  it("get their rights back when somebody deletes them", async () => {
-    const server = await run(scenario);
-    const before = inventory(server, [ClusterRoleBinding, RoleBinding]);
-    server.delete(ClusterRoleBinding, clusterWideBinding);
-    server.delete(RoleBinding, `${namespace}/liqo-gateway-rome`);
-    await until("the bindings are back", () => {
-      const found = inventory(server, [ClusterRoleBinding, RoleBinding]);
-      return JSON.stringify(found) === JSON.stringify(before);
-    });
-    await quiet(server);
   });
 
   it("come to the same objects, with one pair of keys, whichever write is the last one of a process", async function () {
