@@ -47,7 +47,9 @@ describe("floods of an API server", function () {
 
   it("end at the limit where an answer has no end, and say so", async () => {
     let sent = Promise.resolve(0);
-    milan.answer = (_url, response) => (sent = flood(response, () => spaces));
+    milan.answer = (_url, response) => {
+      sent = flood(response, () => spaces);
+    };
     const growth = await growthOf(async () => {
       await assert.rejects(milan.client().get(Namespace, { name: "rome" }), (error) => {
         assert.ok(error instanceof AnswerLimitError, String(error));
