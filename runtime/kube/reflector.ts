@@ -65,8 +65,6 @@ export class Reflector<T extends KubeObject> {
   private readonly backoff = new WatchBackoff();
   /** When the server accepted the present attempt. */
   private openSince: number | undefined;
-  /** Whether the present attempt told of anything. */
-  private heard = false;
   private readonly keeps: KeptObjects;
   private failedResumes = 0;
   private bookmarkIntervalMs = BOOKMARK_INTERVAL_MS;
@@ -158,9 +156,9 @@ export class Reflector<T extends KubeObject> {
   }
 
   private ending(how: WatchEnd["how"]): WatchEnd {
-    const { openSince, heard } = this;
+    const { openSince } = this;
     const openMs = openSince === undefined ? 0 : this.options.clock.monotonic() - openSince;
-    return { how, heard, openMs };
+    return { how, openMs };
   }
 
   private doesNotLast(why: string, times: number, delayMs: number): void {
@@ -250,7 +248,6 @@ export class Reflector<T extends KubeObject> {
   ): Promise<void> {
     const { client, clock } = this.options;
     this.openSince = undefined;
-    this.heard = false;
     let lasting: Timer | undefined;
     const timeoutSeconds = Math.round(WATCH_SECONDS * (1 + Math.random()));
     try {
@@ -263,10 +260,7 @@ export class Reflector<T extends KubeObject> {
           this.openSince = clock.monotonic();
           lasting = clock.after(LASTING_MS, () => this.lasted());
         },
-        onEvent: (event, bytes) => {
-          this.heard = true;
-          onEvent(event, bytes);
-        },
+        onEvent,
       });
     } finally {
       lasting?.cancel();

@@ -12,8 +12,6 @@ export interface WatchEnd {
   how: "ended" | "gone" | "cut" | "failed";
   /** For how long it was open. */
   openMs: number;
-  /** Whether there was an event. */
-  heard: boolean;
   /** Whether the server said no to us (403). */
   forbidden?: boolean;
   /** How long the server asks us to wait, in milliseconds. */
@@ -28,8 +26,8 @@ export interface Next {
 
 /** After cuts in a row: many watches are cut together, and each waits for a random part of it. */
 const CUT = { firstMs: 100, maxMs: 5_000 };
-/** After cuts of watches that had something to tell. */
-const CUT_HEARD = { firstMs: 100, maxMs: 500 };
+/** After cuts in a row of watches that did not last, though they had something to tell. */
+const CUT_TELLING = { firstMs: 100, maxMs: 400 };
 /** After watches in a row that did not last. */
 const SHORT = { firstMs: 200, maxMs: 30_000 };
 const FAILED = { firstMs: 800, maxMs: 30_000 };
@@ -50,8 +48,10 @@ export class WatchBackoff {
   private failures = 0;
   /** Cuts without an event since. */
   private cuts = 0;
-  /** Watches in a row that did not last. */
+  /** Watches in a row that did not last, by the server's doing. */
   private short = 0;
+  /** The same by the network's, as far as one can tell. */
+  private shortCuts = 0;
 
   constructor(private readonly random: () => number = Math.random) {}
 
@@ -69,10 +69,12 @@ export class WatchBackoff {
   /** The present watch is open for {@link LASTING_MS}. */
   lasted(): void {
     this.short = 0;
+    this.shortCuts = 0;
   }
 
-  after({ how, openMs, heard, forbidden = false, askedMs = 0 }: WatchEnd): Next {
-    if (openMs >= LASTING_MS) this.short = 0;
+  after({ how, openMs, forbidden = false, askedMs = 0 }: WatchEnd): Next {
+    if (openMs >= LASTING_MS) this.lasted();
+    else if (how === "cut") this.shortCuts += 1;
     else if (how !== "failed" || openMs > 0) this.short += 1;
     const { short, random } = this;
     const backoff = (failures: number, of: { firstMs: number; maxMs: number }) =>
@@ -85,16 +87,16 @@ export class WatchBackoff {
       case "cut": {
         this.failures = 0;
         this.cuts += 1;
-        const tooMany = short - CUTS_ALLOWED;
-        const pause = Math.max(
-          backoff(this.cuts, CUT),
-          heard ? backoff(tooMany, CUT_HEARD) : backoff(tooMany, CUT),
-        );
-        return { delayMs: pause * random(), ...(tooMany > 0 && { short }) };
+        const tooMany = this.shortCuts - CUTS_ALLOWED;
+        const pause = Math.max(backoff(this.cuts, CUT), backoff(tooMany, CUT_TELLING));
+        return { delayMs: pause * random(), ...(tooMany > 0 && { short: this.shortCuts }) };
       }
       case "failed": {
         this.failures += 1;
-        const pause = backoff(Math.max(this.failures, short), forbidden ? FORBIDDEN : FAILED);
+        const pause = backoff(
+          Math.max(this.failures, openMs > 0 ? short : 0),
+          forbidden ? FORBIDDEN : FAILED,
+        );
         return { delayMs: Math.max(pause, Math.min(MAX_ASKED_MS, askedMs)) };
       }
     }
