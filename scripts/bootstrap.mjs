@@ -9,11 +9,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
 const environment = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
 
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+
 const [command, ...parameters] = process.argv.slice(2);
 if (!command) fail("usage: node scripts/bootstrap.mjs <command> [arguments]");
 
 if (!packagesInstalled()) installPackages();
-compile();
+await compile();
 handOver();
 
 /** Whether node_modules holds the versions of package-lock.json (packages for other platforms aside). */
@@ -49,14 +51,28 @@ function installPackages() {
   );
 }
 
-function compile() {
-  const node = nodeBinary();
+/** Says so where it takes longer than a moment; ends with this process when that is interrupted. */
+async function compile() {
   const compiler = join(root, "node_modules", "typescript7", "bin", "tsc");
-  run(
-    node,
-    [compiler, "-p", join(root, "tsconfig.json")],
-    "the TypeScript sources do not compile; see the lines above",
-  );
+  const notice = setTimeout(() => console.error("Compiling the TypeScript sources …"), 2000);
+  const child = spawn(nodeBinary(), [compiler, "-p", join(root, "tsconfig.json")], {
+    cwd: root,
+    stdio: "inherit",
+    env: environment,
+  });
+  const stop = (signal) => {
+    child.kill(signal);
+    process.exit(1);
+  };
+  for (const signal of SIGNALS) process.on(signal, stop);
+  const explanation = "the TypeScript sources do not compile; see the lines above";
+  const status = await new Promise((done) => {
+    child.on("error", (error) => fail(`${explanation} (${error.message})`));
+    child.on("exit", done);
+  });
+  clearTimeout(notice);
+  for (const signal of SIGNALS) process.off(signal, stop);
+  if (status !== 0) fail(explanation);
 }
 
 function handOver() {
@@ -66,7 +82,7 @@ function handOver() {
     stdio: "inherit",
     env: environment,
   });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`${script} does not start: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(signal === null ? (code ?? 1) : 1));
 }

@@ -32,10 +32,13 @@ function readCommandLine(args: readonly string[]): CommandLine {
   const exact = files.filter((file) => nameOf(file) === word || file === word);
   const found = exact.length > 0 ? exact : files.filter((file) => file.includes(word));
   const [file] = found;
-  if (word === "" || file === undefined || found.length > 1)
-    throw new Error(
-      `FILE "${word}" names ${found.length === 0 ? "no test file" : found.join(", ")}, and must name one; usage: ${USAGE}`,
-    );
+  if (word === "") throw new Error(`FILE is missing; usage: ${USAGE}`);
+  if (file === undefined) throw new Error(`FILE "${word}" names no test file; usage: ${USAGE}`);
+  if (found.length > 1) {
+    const shown = found.slice(0, 5).join(", ");
+    const more = found.length > 5 ? ` and ${found.length - 5} more` : "";
+    throw new Error(`FILE "${word}" names ${shown}${more}, and must name one; usage: ${USAGE}`);
+  }
   return { file, times: natural("TIMES", count, 1), busy: natural("--busy", values.busy, 0) };
 }
 

@@ -25,7 +25,7 @@ import {
 import { type KnownFailure, knownFailures } from "../tests/runner/known-failures";
 import { runMocha } from "../tests/runner/mocha";
 import { type Outcome, outcomeOfCheck, outcomeOfTests } from "../tests/runner/outcome";
-import { runProcess, stopOnSignals } from "../tests/runner/process";
+import { runProcess, stopOnSignals, wasInterrupted } from "../tests/runner/process";
 import {
   hasPassed,
   rememberPassed,
@@ -82,9 +82,10 @@ async function chooseFiles({ words, changedSince }: CommandLine, graph: ImportGr
     const changed = await changedFiles(root, changedSince);
     const { tests, all } = concernedTests([...unit, ...endToEnd], changed, graph);
     console.log(
-      `${changed.length} files differ from ${changedSince} and concern ${tests.length} of ${unit.length + endToEnd.length} test files` +
-        (all === undefined ? "" : `: ${all} may concern any`),
+      `files that differ from ${changedSince}: ${changed.length}; test files that they concern: ${tests.length} of ${unit.length + endToEnd.length}` +
+        (all === undefined ? "" : ` (${all} may concern any)`),
     );
+    if (all === undefined) for (const test of tests) console.log(`  ${test}`);
     const concerned = new Set(tests);
     return {
       unit: unit.filter((file) => concerned.has(file)),
@@ -107,6 +108,7 @@ async function checkJobs(checks: readonly SourceCheck[], wholeTree: boolean): Pr
     name,
     need: { cores: 1, memoryMb: 3_000 },
     run: async () => {
+      if (wasInterrupted()) return;
       if (wholeTree && hasPassed(name, hash)) {
         console.log(`${name}: passed before on these very files`);
         outcomes.push(outcomeOfCheck(name, { code: 0, wallSeconds: 0, cpuSeconds: 0 }));
@@ -153,6 +155,7 @@ async function mocha(
   known: readonly KnownFailure[],
   { coverage, live }: How,
 ): Promise<void> {
+  if (wasInterrupted()) return;
   const { name, files } = group;
   const environment = coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) };
   const { report, ended } = await runMocha({ name, files, live, environment });
@@ -189,6 +192,7 @@ async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     errors.push(error instanceof Error ? error.message : String(error));
   }
+  if (wasInterrupted()) errors.push("interrupted: what had not started did not run");
   if (outcomes.length > 1) console.log(`\n${timeTable(outcomes, (performance.now() - start) / 1000)}`);
   console.log(closingLines(outcomes, errors));
   const passed = outcomes.some((outcome) => outcome.passed > 0);

@@ -147,7 +147,9 @@ async function supplied(
   });
   if (answer.kind === "none" && answer.silent && progress !== undefined && !announced.has(source.href)) {
     announced.add(source.href);
-    progress(`${answer.reason}; tools come from the cache, a download or a build instead`);
+    progress(
+      `${answer.reason} (${source.href}); tools come from the cache, a download or a build instead; correct PULUMI_LIQO_TOOLS or unset it`,
+    );
   }
   return answer;
 }

@@ -37,6 +37,7 @@ function parse(args: readonly string[]) {
       options: { changed: { type: "boolean" }, coverage: { type: "string" } },
     });
   } catch (cause) {
-    throw new Error(`${cause instanceof Error ? cause.message : String(cause)}; usage: ${USAGE}`, { cause });
+    const [first = ""] = (cause instanceof Error ? cause.message : String(cause)).split(". ");
+    throw new Error(`${first}; usage: ${USAGE}`, { cause });
   }
 }

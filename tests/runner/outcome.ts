@@ -36,6 +36,8 @@ export interface Outcome {
 
 export interface Ended {
   code: number;
+  /** Whether the run was told to stop meanwhile. */
+  interrupted?: boolean;
   wallSeconds: number;
   cpuSeconds: number | undefined;
 }
@@ -55,7 +57,11 @@ export function outcomeOfTests(
 ): Outcome {
   const base = { name, known: [], ...times(ended) };
   if (report === undefined) {
-    const failed = [`${name}: ended with code ${ended.code} before its tests did`];
+    const failed = [
+      ended.interrupted === true
+        ? `${name}: interrupted`
+        : `${name}: ended with code ${ended.code} before its tests did`,
+    ];
     return { ...base, passed: 0, failed, waitedFor: "" };
   }
   const isKnown = ({ title }: Failure) => known.some((entry) => entry.title === title);

@@ -26,7 +26,6 @@ let interrupted = false;
 /** Runs a script under this Node; at the deadline asks it to stop, then makes it. */
 export async function runProcess(options: ProcessOptions): Promise<Ended> {
   const { name, script, args, cwd, deadline, environment, live } = options;
-  if (interrupted) return { code: 1, wallSeconds: 0, cpuSeconds: undefined };
   const time = await processorTime();
   const start = performance.now();
   const [program = "", ...words] = [...time.enter, process.execPath, "--enable-source-maps", script, ...args];
@@ -55,7 +54,8 @@ export async function runProcess(options: ProcessOptions): Promise<Ended> {
       resolve(status ?? 1);
     });
   });
-  const ended = { code, wallSeconds: (performance.now() - start) / 1000, cpuSeconds: time.seconds() };
+  const wallSeconds = (performance.now() - start) / 1000;
+  const ended = { code, interrupted, wallSeconds, cpuSeconds: time.seconds() };
   time.close();
   const output = Buffer.concat(lines).toString();
   if (output !== "") process.stdout.write(live ? output : `\n${name}\n${output}`);
@@ -66,6 +66,11 @@ export async function runProcess(options: ProcessOptions): Promise<Ended> {
 function stop(child: ChildProcess): void {
   child.kill("SIGTERM");
   setTimeout(() => child.kill("SIGKILL"), GRACE).unref();
+}
+
+/** Whether the run was told to stop: nothing more is to be started. */
+export function wasInterrupted(): boolean {
+  return interrupted;
 }
 
 /** At the first signal asks all processes to stop; those that are to come do not start. */

@@ -233,7 +233,7 @@ describe("the folder or mirror of tools", () => {
         assert.equal(lines.length, 1);
         assert.match(
           lines[0] ?? "",
-          /^PULUMI_LIQO_TOOLS: no download from 127\.0\.0\.1:\d+: it (cannot be reached|answered 403).*; tools come from the cache, a download or a build instead$/,
+          /^PULUMI_LIQO_TOOLS: no download from 127\.0\.0\.1:\d+: it (cannot be reached|answered 403).*; tools come from the cache, a download or a build instead; correct PULUMI_LIQO_TOOLS or unset it$/,
         );
       }
     });

@@ -67,6 +67,11 @@ describe("what came of a test file", () => {
   }
 });
 
+it("an interrupted test file is no failure of its tests", () => {
+  const { failed } = outcomeOfTests("stack", undefined, { ...ENDED, code: 1, interrupted: true }, []);
+  assert.deepEqual(failed, ["stack: interrupted"]);
+});
+
 describe("the end of a test run", () => {
   const outcomes = [
     outcomeOfTests("renewal", report({ passed: ["a"], hookSeconds: 9.6 }), ENDED, []),
