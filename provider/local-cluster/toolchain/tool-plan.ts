@@ -23,18 +23,18 @@ export interface MinutesLeft {
 export function minutesLeft({ built, current, waiting }: PlanProgress): MinutesLeft {
   const named = sum(built.map(({ minutes }) => minutes));
   const took = sum(built.map((tool) => tool.took));
-  let pace = named > 0 ? took / named : 1;
+  let slowdown = named > 0 ? took / named : 1;
   let ofCurrent = 0;
   if (current !== undefined) {
-    const expected = current.minutes * pace;
+    const expected = current.minutes * slowdown;
     if (current.elapsed > expected) {
-      pace = (took + current.elapsed) / (named + current.minutes);
+      slowdown = (took + current.elapsed) / (named + current.minutes);
       ofCurrent = current.elapsed * OVERDUE_SHARE;
     } else {
       ofCurrent = Math.max(expected - current.elapsed, expected * OVERDUE_SHARE);
     }
   }
-  return { current: ofCurrent, all: ofCurrent + sum(waiting) * pace };
+  return { current: ofCurrent, all: ofCurrent + sum(waiting) * slowdown };
 }
 
 /** Of a build that takes longer than it should, this share of its time so far is taken to be left. */

@@ -5,11 +5,11 @@ import { type WatchEnd, type Next, WatchBackoff } from "../../../runtime/kube/wa
 const lasting = { openMs: 300_000 };
 const short = { openMs: 20 };
 
-/** What the last of several endings leads to; without jitter. */
-function last(...endings: WatchEnd[]): Next {
+/** What the last of several ends of watches leads to; without jitter. */
+function last(...ends: WatchEnd[]): Next {
   const backoff = new WatchBackoff(() => 0);
   let next: Next = { delayMs: 0 };
-  for (const ending of endings) next = backoff.after(ending);
+  for (const ending of ends) next = backoff.after(ending);
   return next;
 }
 
@@ -42,7 +42,7 @@ describe("backoff of a watch", () => {
     ["unreachable after many cuts", [...times(20, { how: "cut", openMs: 20 }), failed], { delayMs: 800 }],
     ["garbage after each list", times(4, { ...failed, openMs: 20 }), { delayMs: 6_400 }],
   ];
-  for (const [name, endings, next] of cases) it(name, () => assert.deepEqual(last(...endings), next));
+  for (const [name, ends, next] of cases) it(name, () => assert.deepEqual(last(...ends), next));
 
   it("cut: goes on at a random moment, soon where it had something to tell", () => {
     const most = (count: number, told: boolean, random = 0.999) => {
