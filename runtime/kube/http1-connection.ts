@@ -63,8 +63,13 @@ export class Http1Connection {
         this.running = undefined;
         this.destroy();
       },
-      pause: () => this.socket.pause(),
-      resume: () => this.socket.resume(),
+      // An exchange that has ended says nothing about the one that has the connection now.
+      pause: () => {
+        if (this.running === running) this.socket.pause();
+      },
+      resume: () => {
+        if (this.running === running) this.socket.resume();
+      },
     };
   }
 
@@ -92,6 +97,8 @@ export class Http1Connection {
     const handler = this.running?.handler;
     this.running = undefined;
     if (!reusable) this.destroy();
+    // Whoever paused the last chunk does not resume an exchange that has ended.
+    else if (this.socket.isPaused()) this.socket.resume();
     handler?.onEnd();
     if (reusable && this.usable) this.onIdle(this);
   }

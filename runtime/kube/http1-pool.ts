@@ -6,6 +6,12 @@ import { Http1Connection } from "./http1-connection";
 /** Before the server's own limit (90 s for kube-apiserver), so that no request meets a connection that is being closed. */
 const IDLE_MS = 60_000;
 
+/** How long the pool waits before it dials again for requests that still wait. */
+const REDIAL_MS = 200;
+
+/** After so many failed attempts to connect in a row, the requests that wait fail, even if other connections are open. */
+const FAILED_DIALS = 4;
+
 interface Waiting {
   request: WireRequest;
   handler: ResponseHandler;
@@ -31,6 +37,8 @@ export class Http1Pool {
   private readonly open = new Set<Http1Connection>();
   private readonly waiting: Waiting[] = [];
   private dialing = 0;
+  private failedDials = 0;
+  private redial: NodeJS.Timeout | undefined;
   private draining = false;
   private onDrained: () => void = () => undefined;
 
@@ -95,6 +103,7 @@ export class Http1Pool {
 
   destroy(): void {
     this.draining = true;
+    clearTimeout(this.redial);
     for (const connection of this.open) connection.destroy();
     this.failWaiting(new Error("the client was closed"));
   }
@@ -128,18 +137,31 @@ export class Http1Pool {
       this.options.dial().then(
         (socket) => {
           this.dialing -= 1;
+          this.failedDials = 0;
           this.freed(this.connect(socket));
           // The first connection may have shown that the server is far away.
           this.grow();
         },
         (error: Error) => {
           this.dialing -= 1;
-          // Those who wait are lost where there is no connection, and none under way, that could still serve them.
-          if (this.open.size + this.dialing === 0) this.failWaiting(error);
+          this.afterFailedDial(error);
           this.noticeDrained();
         },
       );
     }
+  }
+
+  /** An open connection may be held by a watch for as long as it lasts, so the pool does not rely on it to become free. */
+  private afterFailedDial(error: Error): void {
+    if (this.dialing > 0) return;
+    this.failedDials += 1;
+    if (this.open.size === 0 || this.failedDials >= FAILED_DIALS) return this.failWaiting(error);
+    if (this.redial !== undefined || this.waiting.length === 0) return;
+    this.redial = setTimeout(() => {
+      this.redial = undefined;
+      this.grow();
+    }, REDIAL_MS);
+    this.redial.unref();
   }
 
   private connect(socket: Socket): Http1Connection {
