@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { defineComponent } from "../component/component";
-import { LeaderElection, type RuntimeContext } from "../kube";
+import { InformerSet, LeaderElection, type RuntimeContext, summarize, type Term } from "../kube";
 import { startControllers } from "./controllers";
 import { type ControllerManagerFlags, controllerManagerFlags } from "./flags";
 import { registerPeeringMetrics } from "./peering-metrics";
@@ -21,23 +21,41 @@ export const controllerManager = defineComponent({
 
 /** With several replicas one works and the others stand by. */
 function elect(context: RuntimeContext, flags: ControllerManagerFlags): void {
-  const { client, clock, log, signal, metrics } = context;
+  const { client, clock, log, signal, metrics, endings } = context;
+  const leaseClient = client.sibling();
   const election = new LeaderElection({
-    client,
+    client: leaseClient,
     clock,
     log,
     metrics,
     lease: { name: lease, namespace: flags.liqoNamespace },
     identity: `${process.env.POD_NAME ?? hostname()}_${process.pid}`,
     onElected: (term) => {
-      startControllers({ ...context, signal: AbortSignal.any([signal, term]) }, flags).catch(
-        (error: unknown) => {
-          log.error("controllers not started", { error });
-          // Another replica may have better luck.
-          process.exit(1);
-        },
-      );
+      startControllers(contextOf(term, context), flags).catch((error: unknown) => {
+        // What a term that has ended could not finish is the next leader's work.
+        if (!term.current) return;
+        log.error("controllers not started", { error });
+        // Another replica may have better luck.
+        process.exit(1);
+      });
     },
   });
-  void election.run(signal);
+  endings.add(election.run(signal).finally(() => leaseClient.close()));
+}
+
+/** A term owns its caches, with their indexes and handlers, so that the next one starts clean. Its writes end with it. */
+function contextOf(term: Term, context: RuntimeContext): RuntimeContext {
+  const { clock, log, signal, metrics, health } = context;
+  const client = context.client.during(term);
+  const informers = new InformerSet(client, { log, clock, metrics });
+  const withdraw = health.addReadiness("caches of the leader", () => summarize(informers.problems()));
+  term.signal.addEventListener(
+    "abort",
+    () => {
+      withdraw();
+      void informers.stop();
+    },
+    { once: true },
+  );
+  return { ...context, client, informers, signal: AbortSignal.any([signal, term.signal]) };
 }

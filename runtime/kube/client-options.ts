@@ -23,6 +23,14 @@ export interface ClientOptions {
   metrics?: Registry;
 }
 
+/** A time during which one candidate alone holds a lease, see `LeaderElection`. */
+export interface Term {
+  /** Aborted when the term ends. */
+  readonly signal: AbortSignal;
+  /** Judged by the time since the last renewal, so that it is right even in the first moment after the process was held up. */
+  readonly current: boolean;
+}
+
 export interface ListOptions {
   /** Default: all namespaces. */
   namespace?: string;

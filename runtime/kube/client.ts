@@ -13,6 +13,7 @@ import type {
   RawRequest,
   RawResponse,
   StreamedResponse,
+  Term,
 } from "./client-options";
 import { readPem } from "./credentials";
 import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
@@ -41,26 +42,27 @@ import {
  * that, writes are never repeated; a read is repeated once when its connection breaks.
  */
 export class KubeClient {
-  /** What the watches of this client keep. */
-  readonly kept: KeptBytes;
-  private readonly requester: Requester;
-
   private constructor(
-    connection: Connection,
+    private readonly requester: Requester,
     private readonly options: ClientOptions,
-  ) {
-    this.requester = new Requester(connection, options);
-    this.kept = new KeptBytes(this.limits.keptBytes);
+    /** What the watches of this client keep. */
+    readonly kept: KeptBytes,
+    private readonly term?: Term,
+  ) {}
+
+  private static connectedTo(connection: Connection, options: ClientOptions): KubeClient {
+    const requester = new Requester(connection, options);
+    return new KubeClient(requester, options, new KeptBytes(requester.limits.keptBytes));
   }
 
   /** Connects to nothing yet. Throws `KubeconfigError` naming the field that is wrong. */
   static fromKubeconfig(text: string, options: ClientOptions & KubeconfigOptions = {}): KubeClient {
-    return new KubeClient(parseKubeconfig(text, options), options);
+    return KubeClient.connectedTo(parseKubeconfig(text, options), options);
   }
 
   /** With the service account of the pod that we run in. */
   static inCluster(options: ClientOptions = {}): KubeClient {
-    return new KubeClient(inClusterConnection(process.env), options);
+    return KubeClient.connectedTo(inClusterConnection(process.env), options);
   }
 
   /** `https://host:port` of the API server. */
@@ -103,7 +105,15 @@ export class KubeClient {
    * questions whether the server lives.
    */
   sibling(): KubeClient {
-    return new KubeClient(this.requester.connection, { ...this.options, maxConnections: 1 });
+    return KubeClient.connectedTo(this.requester.connection, { ...this.options, maxConnections: 1 });
+  }
+
+  /**
+   * The same client for one term of a leader: its requests end with the term, and none begins after it. Watches are not bound to it; whoever opened
+   * them stops them.
+   */
+  during(term: Term): KubeClient {
+    return new KubeClient(this.requester, this.options, this.kept, term);
   }
 
   /** Ends all connections, and all requests on them. */
@@ -271,7 +281,7 @@ export class KubeClient {
   /** Any path, any status; only connection failures throw. */
   async raw(options: RawRequest): Promise<RawResponse> {
     const { method = "GET", path, headers, body, ...call } = options;
-    return await this.requester.send({ method, path, headers: headers ?? {}, body }, call);
+    return await this.send({ method, path, headers: headers ?? {}, body }, call);
   }
 
   /** Like {@link raw}, with the body as it comes: followed logs, proxies. The deadline counts until the head arrives. */
@@ -330,6 +340,14 @@ export class KubeClient {
     return jsonOf(body, verb, kind, ref);
   }
 
+  private async send(request: WireRequest, call: CallOptions = {}): Promise<Answer> {
+    const { term } = this;
+    if (term === undefined) return await this.requester.send(request, call);
+    const signal = call.signal === undefined ? term.signal : AbortSignal.any([term.signal, call.signal]);
+    if (!term.current) throw new TermEndedError(requestName(this.requester, request));
+    return await this.requester.send(request, { ...call, signal });
+  }
+
   private async answer(
     verb: string,
     kind: Served,
@@ -337,10 +355,19 @@ export class KubeClient {
     request: WireRequest,
     call?: CallOptions,
   ): Promise<Answer> {
-    const answer = await this.requester.send(request, call);
+    const answer = await this.send(request, call);
     if (answer.status >= 200 && answer.status < 300) return answer;
     const retryAfter = headerOf(answer.headers, "retry-after");
     throw ApiError.fromBody(nameOf(verb, kind, ref), answer.status, answer.body.toString("utf8"), retryAfter);
+  }
+}
+
+/** Another candidate may lead by now, so the request was not sent. */
+class TermEndedError extends Error {
+  override readonly name = "TermEndedError";
+
+  constructor(request: string) {
+    super(`${request}: not sent, because this process no longer leads`);
   }
 }
 

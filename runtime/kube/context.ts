@@ -49,12 +49,15 @@ export function createContext(options: ContextOptions): RuntimeContext {
   const client = connect(options.kubeconfig, { userAgent: `liqo-${component}`, metrics });
   const informers = new InformerSet(client, { log, clock, metrics });
   const health = new Health();
-  health.addReadiness("caches", () => {
-    const [first, ...more] = informers.problems();
-    return first === undefined || more.length === 0 ? first : `${first} (and ${more.length} more)`;
-  });
+  health.addReadiness("caches", () => summarize(informers.problems()));
   const events = new EventRecorder({ client, component, clock, log });
   return { client, informers, log, clock, signal, metrics, health, events, endings: new Set() };
+}
+
+/** The first problem, and how many more there are; undefined where there is none. */
+export function summarize(problems: string[]): string | undefined {
+  const [first, ...more] = problems;
+  return first === undefined || more.length === 0 ? first : `${first} (and ${more.length} more)`;
 }
 
 /** A client from a kubeconfig file or, without one, from the pod that we run in. */

@@ -5,7 +5,7 @@ export { KubeClient } from "./client";
 export * from "./client-options";
 export { type Clock, microTimestamp, sleep, systemClock, timestamp, type Timer } from "./clock";
 export * from "./conditions";
-export { connect, type ContextOptions, createContext, type RuntimeContext } from "./context";
+export { connect, type ContextOptions, createContext, type RuntimeContext, summarize } from "./context";
 export * from "./controller";
 export { CannotConnectError, ConnectionError } from "./dial";
 export { type DifferenceOptions, mergePatch, semanticallyEqual } from "./difference";

@@ -4,16 +4,18 @@ import { Lease } from "../api/kubernetes";
 import type { ObjectRef } from "../api/meta";
 import { isConflict } from "./api-error";
 import type { KubeClient } from "./client";
-import { type Clock, microTimestamp, sleep, systemClock } from "./clock";
+import type { Term } from "./client-options";
+import { type Clock, microTimestamp, sleep, systemClock, type Timer } from "./clock";
 import { type Logger, silentLogger } from "./log";
 
 export interface LeaderElectionOptions {
+  /** Best one of its own (`sibling`), so that renewals do not wait behind other requests. */
   client: KubeClient;
   lease: Required<ObjectRef>;
   /** Unique among the candidates, such as the pod's name. */
   identity: string;
-  /** Called with each term that begins; its signal is aborted when the term ends. */
-  onElected: (term: AbortSignal) => void;
+  /** Called with each term that begins. Where it throws, the term ends and the lease is given back. */
+  onElected: (term: Term) => void;
   /** Called when a term ends without our will. Whoever cannot stop at once should end the process here. */
   onLost?: () => void;
   /** How long others wait for a silent holder. Default: 15,000 ms. */
@@ -45,6 +47,8 @@ export class LeaderElection {
   private seen: { version: string; at: number } | undefined;
   private renewedAt: number | undefined;
   private term: AbortController | undefined;
+  /** Ends the term at the deadline, whatever an attempt to renew is waiting for. */
+  private expiry: Timer | undefined;
 
   constructor(options: LeaderElectionOptions) {
     const leaseDurationMs = options.leaseDurationMs ?? 15_000;
@@ -87,22 +91,10 @@ export class LeaderElection {
     while (!signal.aborted) {
       const begin = clock.monotonic();
       const held = await this.attempt(begin);
-      if (held) this.renewed(begin);
-      else if (this.term !== undefined && this.overdue()) this.lose();
-      await this.wait(signal, held ? renewMs : retryMs * (1 + 0.2 * Math.random()));
+      if (held) await this.renewed(begin);
+      await sleep(clock, held ? renewMs : retryMs * (1 + 0.2 * Math.random()), signal);
     }
     await this.release();
-  }
-
-  /** Sleeps, but wakes up in time to end a term whose deadline passes. */
-  private async wait(signal: AbortSignal, ms: number): Promise<void> {
-    const { clock, renewDeadlineMs } = this.options;
-    const left =
-      this.renewedAt === undefined || this.term === undefined
-        ? ms
-        : Math.max(1, this.renewedAt + renewDeadlineMs - clock.monotonic());
-    await sleep(clock, Math.min(ms, left), signal);
-    if (this.term !== undefined && this.overdue()) this.lose();
   }
 
   private overdue(): boolean {
@@ -110,23 +102,44 @@ export class LeaderElection {
     return this.renewedAt === undefined || clock.monotonic() - this.renewedAt >= renewDeadlineMs;
   }
 
-  private renewed(begin: number): void {
+  private async renewed(begin: number): Promise<void> {
+    const { clock, renewDeadlineMs, log, onElected } = this.options;
     // Counted from before the request: the server may have taken it at any time since.
     this.renewedAt = begin;
+    if (this.overdue()) return this.lose();
+    this.expiry?.cancel();
+    this.expiry = clock.after(begin + renewDeadlineMs - clock.monotonic(), () => this.lose());
     if (this.term !== undefined) return;
     this.term = new AbortController();
     this.tellStatus(1);
-    this.options.log.info("elected leader", this.fields());
-    this.options.onElected(this.term.signal);
+    log.info("elected leader", this.fields());
+    try {
+      onElected(this.termOf(this.term));
+    } catch (error) {
+      log.error("the term of the leader did not begin", { ...this.fields(), error });
+      await this.release();
+    }
+  }
+
+  private termOf(begun: AbortController): Term {
+    const isCurrent = () => this.term === begun && !this.overdue();
+    return {
+      signal: begun.signal,
+      get current() {
+        return isCurrent();
+      },
+    };
   }
 
   private lose(): void {
     const { term } = this;
-    this.term = undefined;
+    this.expiry?.cancel();
     this.renewedAt = undefined;
+    if (term === undefined) return;
+    this.term = undefined;
     this.tellStatus(0);
     this.options.log.warn("no longer leader", { ...this.fields(), holder: this.holder });
-    term?.abort();
+    term.abort();
     this.options.onLost?.();
   }
 
@@ -204,6 +217,7 @@ export class LeaderElection {
 
   private async release(): Promise<void> {
     const { term, lease } = this;
+    this.expiry?.cancel();
     this.tellStatus(0);
     this.term = undefined;
     this.renewedAt = undefined;
@@ -217,7 +231,7 @@ export class LeaderElection {
         leaseDurationSeconds: 1,
         renewTime: microTimestamp(clock),
       };
-      await client.replace(Lease, { ...lease, spec }, { deadlineMs: 3_000 });
+      this.lease = await client.replace(Lease, { ...lease, spec }, { deadlineMs: 3_000 });
     } catch (error) {
       log.debug("lease not given back", { ...this.fields(), error });
     }

@@ -14,6 +14,7 @@ import {
   runController,
   silentLogger,
   systemClock,
+  type Term,
   Terminal,
   TestClock,
   watches,
@@ -263,7 +264,7 @@ describe("kube controllers", function () {
         lease: { ...lease, name },
         identity,
         ...timing,
-        onElected: (term) => {
+        onElected: ({ signal: term }) => {
           const record: { from: number; to?: number } = { from: performance.now() };
           terms.push(record);
           term.addEventListener("abort", () => (record.to = performance.now()));
@@ -320,6 +321,72 @@ describe("kube controllers", function () {
       await Promise.all([leader.leave(), follower.leave()]);
       isolated.close();
       await proxy.close();
+    });
+
+    it("ends a term at its deadline, and the writes under way with it, whatever an attempt to renew waits for", async () => {
+      const { hostname, port } = new URL(controlPlane("rome").url);
+      const proxy = await TcpProxy.start({ host: hostname, port: Number(port) });
+      const server = { server: `https://127.0.0.1:${proxy.port}` };
+      const isolated = KubeClient.fromKubeconfig(editKubeconfig(controlPlane("rome").kubeconfig, server));
+      const ending = new AbortController();
+      let term: Term | undefined;
+      let frozen = 0;
+      const overstay = new Promise<number>((resolve) => {
+        const election = new LeaderElection({
+          client: isolated.sibling(),
+          lease: { ...lease, name: "overdue" },
+          identity: "rome-5",
+          ...timing,
+          onElected: (begun) => {
+            term = begun;
+            begun.signal.addEventListener("abort", () => resolve(performance.now() - frozen), { once: true });
+          },
+        });
+        void election.run(ending.signal);
+      });
+      await until("the leader", () => term !== undefined);
+      assert.ok(term !== undefined);
+      const bound = isolated.during(term);
+      const written = configMap("in-term", { by: "rome-5" });
+      await bound.create(ConfigMap, written);
+      proxy.freeze();
+      frozen = performance.now();
+      const late = assert.rejects(bound.delete(ConfigMap, written.metadata), { name: "AbortError" });
+      const left = await overstay;
+      assert.ok(left < timing.leaseDurationMs, `the term went on for ${left} ms`);
+      await late;
+      proxy.thaw();
+      await assert.rejects(
+        bound.delete(ConfigMap, written.metadata),
+        /not sent, because this process no longer leads/,
+      );
+      assert.ok((await client.get(ConfigMap, written.metadata)) !== undefined);
+      ending.abort();
+      isolated.close();
+      await proxy.close();
+    });
+
+    it("gives the lease back where a term cannot begin", async () => {
+      const ending = new AbortController();
+      let attempts = 0;
+      const election = new LeaderElection({
+        client,
+        lease: { ...lease, name: "stillborn" },
+        identity: "rome-6",
+        ...timing,
+        onElected: () => {
+          attempts += 1;
+          throw new Error("no caches");
+        },
+      });
+      const ended = election.run(ending.signal);
+      await until("an attempt", () => attempts > 0 && !election.isLeader);
+      const other = candidate("rome-7", client, "stillborn");
+      await until("the other one leads", () => other.election.isLeader);
+      await pause(timing.leaseDurationMs);
+      assert.deepEqual([election.isLeader, other.election.isLeader], [false, true]);
+      ending.abort();
+      await Promise.all([ended, other.leave()]);
     });
 
     it("refuses timing that would allow two leaders", () => {

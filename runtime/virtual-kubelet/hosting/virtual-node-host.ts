@@ -118,7 +118,7 @@ export class VirtualNodeHost {
       ...leaseTiming(flags),
       clock: context.clock,
       log: context.log,
-      onElected: (term) => this.host(key, term),
+      onElected: ({ signal }) => this.host(key, signal),
     });
     const ended = election.run(AbortSignal.any([end.signal, context.signal]));
     context.endings.add(ended);

@@ -68,7 +68,7 @@ export class PeerLeadership {
       identity,
       clock: context.clock,
       log: context.log,
-      onElected: lead,
+      onElected: ({ signal }) => lead(signal),
       ...timing,
     });
     const ended = election.run(AbortSignal.any([end, context.signal]));

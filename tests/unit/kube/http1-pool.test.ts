@@ -150,7 +150,9 @@ describe("a pool of HTTP/1.1 connections", () => {
         for (let length = 0; length < text.length; length++) {
           answer = (socket, path) => {
             if (path !== "/cut") return void socket.write(OK);
-            socket.write(text.slice(0, length), () => (end === "ends" ? socket.end() : socket.resetAndDestroy()));
+            socket.write(text.slice(0, length), () =>
+              end === "ends" ? socket.end() : socket.resetAndDestroy(),
+            );
           };
           const cut = send("/cut");
           // The next request waits for the same connection.
