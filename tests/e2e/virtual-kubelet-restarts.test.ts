@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { Lease, Node, Pod, RoleBinding, Secret, ShadowPod, VirtualNode } from "../../runtime/api";
 import { SubjectAccessReview } from "../../runtime/api/kubernetes";
+import type { KubeClient } from "../../runtime/kube";
 import { TENANT } from "../support/offloading-pair";
 import { until } from "../support/until";
 import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/virtual-kubelet-lab";
@@ -73,6 +74,28 @@ describe("virtual kubelet: restarts, replicas, and a provider that is away", fun
         "kubernetes.io": { pod: { uid: string } };
       };
       assert.equal(claims["kubernetes.io"].pod.uid, (await lab.local("patient"))?.metadata.uid);
+    });
+
+    it("renews a token once the provider takes it, where the first write of it was refused", async () => {
+      await lab.rome.create(Pod, podOf("refused", { spec: { automountServiceAccountToken: true } }));
+      await lab.running("refused");
+      const ref = { name: "refused-token", namespace: THERE };
+      const first = await until("the token is there", () => lab.milan.get(Secret, ref));
+      await lab.kubelet.end("SIGKILL");
+      const soon = new Date(Date.now() + 300_000).toISOString().replace(/\.\d+Z$/, "Z");
+      const annotations = { "offloading.liqo.io/service-account-expiration": soon };
+      await lab.milan.patch(Secret, ref, { metadata: { annotations } }, { type: "merge" });
+      const allow = await refuseUpdates(lab.milan, ref.name);
+      const from = Date.now();
+      lab.kubelet = await lab.startKubelet("vk-0");
+      await until("a write is refused", () => (lab.requests(from)["milan: patch secrets"] ?? 0) > 0);
+      assert.deepEqual((await lab.milan.get(Secret, ref))?.data, first.data);
+      await allow();
+      const [key = ""] = Object.keys(first.data ?? {});
+      await until("the token is another", async () => {
+        const found = await lab.milan.get(Secret, ref);
+        return found?.data?.[key] !== first.data?.[key];
+      });
     });
 
     it("writes nothing when nothing changes", async () => {
@@ -305,3 +328,44 @@ describe("virtual kubelet: restarts, replicas, and a provider that is away", fun
     });
   });
 });
+
+/** Has the API server refuse every update of one Secret. Returns the way to take that back. */
+async function refuseUpdates(client: KubeClient, name: string): Promise<() => Promise<void>> {
+  const group = "/apis/admissionregistration.k8s.io/v1";
+  const apiVersion = "admissionregistration.k8s.io/v1";
+  const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["UPDATE"], resources: ["secrets"] }];
+  const objects = {
+    validatingadmissionpolicies: {
+      apiVersion,
+      kind: "ValidatingAdmissionPolicy",
+      metadata: { name: "refused" },
+      spec: {
+        matchConstraints: { resourceRules: rules },
+        validations: [{ expression: `object.metadata.name != "${name}"`, message: "not now" }],
+      },
+    },
+    validatingadmissionpolicybindings: {
+      apiVersion,
+      kind: "ValidatingAdmissionPolicyBinding",
+      metadata: { name: "refused" },
+      spec: { policyName: "refused", validationActions: ["Deny"] },
+    },
+  };
+  const headers = { "content-type": "application/json" };
+  for (const [plural, object] of Object.entries(objects)) {
+    const body = JSON.stringify(object);
+    const { status } = await client.raw({ method: "POST", path: `${group}/${plural}`, headers, body });
+    assert.equal(status, 201);
+  }
+  const path = `/api/v1/namespaces/${THERE}/secrets/${name}?dryRun=All`;
+  const merge = { "content-type": "application/merge-patch+json" };
+  const isRefused = async () =>
+    (await client.raw({ method: "PATCH", path, headers: merge, body: "{}" })).status === 422;
+  await until("updates are refused", isRefused);
+  return async () => {
+    for (const plural of Object.keys(objects)) {
+      await client.raw({ method: "DELETE", path: `${group}/${plural}/refused` });
+    }
+    await until("updates are taken", async () => !(await isRefused()));
+  };
+}

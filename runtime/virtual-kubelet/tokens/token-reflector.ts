@@ -16,7 +16,7 @@ import type { RemoteNamespace } from "../peer/remote-namespace";
 import { isReflected } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/report";
 import { wantedTokens } from "./pod-tokens";
-import { refreshTime } from "./token-refresh";
+import { type GrantedToken, refreshTime } from "./token-refresh";
 import { boundTo, isTokenSecret, tokenSecretMetadata } from "./token-secret";
 import { tokenSecretName, type TokenSource } from "./token-source";
 
@@ -45,8 +45,8 @@ const REMOVED_LATEST_MS = 30_000;
 
 interface Issued {
   podUid: string;
-  /** When each token expires, by key, in milliseconds since the epoch. */
-  expiresAt: Map<string, number>;
+  /** By key. */
+  tokens: ReadonlyMap<string, GrantedToken>;
   /** When the Secret was written last, on the monotonic clock. */
   writtenAt: number;
   /** Whether the cache has shown the Secret: when it is not there after that, it was deleted, with its namespace perhaps. */
@@ -116,15 +116,15 @@ export class TokenReflector {
     client: KubeClient,
   ): Promise<Outcome> {
     const now = this.parts.clock.now();
-    const issued = this.knownTokens(key, local, sources, secret);
+    let issued = this.knownTokens(key, local, sources, secret);
     const due = sources.filter(({ key: token, expirationSeconds }) => {
-      const expiresAt = issued.expiresAt.get(token);
-      return expiresAt === undefined || now >= refreshTime(expiresAt, expirationSeconds);
+      const granted = issued.tokens.get(token);
+      return granted === undefined || now >= refreshTime(granted, expirationSeconds);
     });
-    if (due.length > 0) await this.renew(key, local, due, issued, secret, remote, client);
+    if (due.length > 0) issued = await this.renew(key, local, due, issued, secret, remote, client);
     const next = Math.min(
-      ...sources.map((source) =>
-        refreshTime(issued.expiresAt.get(source.key) ?? now, source.expirationSeconds),
+      ...sources.map(({ key: token, expirationSeconds }) =>
+        refreshTime(issued.tokens.get(token) ?? { expiresAt: now }, expirationSeconds),
       ),
     );
     const renewal = Math.max(1_000, next - now) + Math.random() * SPREAD_MS;
@@ -141,35 +141,40 @@ export class TokenReflector {
       if (secret !== undefined || isLate) return issued;
     }
     const bound = secret === undefined ? undefined : boundTo(secret);
-    const expiresAt = new Map<string, number>();
+    const tokens = new Map<string, GrantedToken>();
     if (bound?.podUid === podUid) {
       for (const { key: token } of sources) {
-        if (secret?.data?.[token] !== undefined) expiresAt.set(token, bound.expiresAt);
+        if (secret?.data?.[token] !== undefined) tokens.set(token, { expiresAt: bound.expiresAt });
       }
     }
-    return { podUid, expiresAt, writtenAt: Number.NEGATIVE_INFINITY, seen: secret !== undefined };
+    return { podUid, tokens, writtenAt: Number.NEGATIVE_INFINITY, seen: secret !== undefined };
   }
 
+  /** @returns what the Secret holds now. Until it is written, what was issued before stands. */
   private async renew(
     key: string,
     local: Pod,
     due: TokenSource[],
-    issued: Issued,
+    before: Issued,
     secret: Secret | undefined,
     remote: RemoteNamespace,
     client: KubeClient,
-  ): Promise<void> {
+  ): Promise<Issued> {
     try {
-      const tokens = await Promise.all(due.map((source) => this.request(local, source)));
+      const tokens = new Map(before.tokens);
       const data: Record<string, string> = {};
-      for (const { key: token, value, expiresAt } of tokens) {
+      for (const { key: token, value, granted } of await Promise.all(
+        due.map((source) => this.request(local, source)),
+      )) {
         data[token] = Buffer.from(value).toString("base64");
-        issued.expiresAt.set(token, expiresAt);
+        tokens.set(token, granted);
       }
+      const issued = { ...before, tokens };
       await this.write(local, data, issued, secret, remote, client);
       issued.writtenAt = this.parts.clock.monotonic();
       this.issued.set(key, issued);
       this.parts.report.refusedNoMore(local);
+      return issued;
     } catch (error) {
       // A conflict means that the cache is behind: the Secret's event brings us back.
       if (!isConflict(error)) this.failed(local, error);
@@ -184,8 +189,9 @@ export class TokenReflector {
   private async request(
     local: Pod,
     source: TokenSource,
-  ): Promise<{ key: string; value: string; expiresAt: number }> {
+  ): Promise<{ key: string; value: string; granted: GrantedToken }> {
     const { name, namespace, uid } = local.metadata;
+    const requestedAt = this.parts.clock.now();
     const { status } = await this.parts.localClient.createSubresource(
       ServiceAccount,
       { name: accountOf(local), namespace },
@@ -203,7 +209,9 @@ export class TokenReflector {
     );
     if (status?.token === undefined)
       throw new Error(`ServiceAccount "${accountOf(local)}": the answer holds no token`);
-    return { key: source.key, value: status.token, expiresAt: Date.parse(status.expirationTimestamp) };
+    const expiresAt = Date.parse(status.expirationTimestamp);
+    const granted = { expiresAt, lifetimeMs: Math.max(0, expiresAt - requestedAt) };
+    return { key: source.key, value: status.token, granted };
   }
 
   private async write(
@@ -220,7 +228,7 @@ export class TokenReflector {
         podUid: issued.podUid,
         serviceAccount: accountOf(local),
         nodeName: this.parts.nodeName,
-        expiresAt: Math.min(...issued.expiresAt.values()),
+        expiresAt: Math.min(...[...issued.tokens.values()].map(({ expiresAt }) => expiresAt)),
       },
       this.parts.peer.pair,
     );
@@ -228,7 +236,7 @@ export class TokenReflector {
     const present = secret ?? (await this.createSecret({ ...ref, ...metadata }, data, client));
     if (present === undefined) return;
     // Those of an earlier pod of the name: its volumes had other names.
-    const surplus = Object.keys(present.data ?? {}).filter((token) => !issued.expiresAt.has(token));
+    const surplus = Object.keys(present.data ?? {}).filter((token) => !issued.tokens.has(token));
     const removed = Object.fromEntries(surplus.map((token) => [token, null]));
     const body = { metadata: { ...metadata, uid: present.metadata.uid }, data: { ...data, ...removed } };
     await client.patchForMetadata(Secret, ref, body, { type: "merge" });

@@ -54,7 +54,13 @@ describe("token names", () => {
   });
 
   it("is renewed a fifth of its lifetime before it expires", () => {
-    const expiry = Date.parse("2026-03-04T06:00:00Z");
-    assert.equal(refreshTime(expiry, 3600), expiry - 720_000);
+    const expiresAt = Date.parse("2026-03-04T06:00:00Z");
+    const hour = 3_600_000;
+    const beforeExpiry = (lifetimeMs: number | undefined, requestedSeconds: number) =>
+      expiresAt - refreshTime({ expiresAt, lifetimeMs }, requestedSeconds);
+    assert.equal(beforeExpiry(hour, 3600), 720_000, "granted as requested");
+    assert.equal(beforeExpiry(24 * hour, 30 * 24 * 3600), 4.8 * hour, "granted for less than requested");
+    assert.equal(beforeExpiry(365 * 24 * hour, 3607), 721_400, "granted for more than requested");
+    assert.equal(beforeExpiry(undefined, 3600), 720_000, "the granted lifetime is not known");
   });
 });
