@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { parseDocument, stringify } from "yaml";
 import { DataKey } from "../api/keys";
 import { eksToken } from "./eks-token";
 
@@ -43,5 +43,6 @@ export function usableKubeconfig(
   );
   const document = parseDocument(text);
   document.setIn(["users", 0, "user"], { token });
-  return { text: document.toString(), refreshAfterMs: tokenRefreshMs };
+  // The token is one long word, which must not be folded.
+  return { text: stringify(document.toJS(), { lineWidth: 0 }), refreshAfterMs: tokenRefreshMs };
 }

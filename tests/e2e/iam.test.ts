@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { parse } from "yaml";
 import {
   ConfigMap,
@@ -29,7 +32,9 @@ import {
   tenant,
   tenantNamespace,
 } from "../../runtime/plan/peering";
+import { TestClock } from "../../runtime/kube";
 import { awsAuthRules } from "../../runtime/plan/rbac";
+import { ProviderAccess } from "../../runtime/virtual-kubelet/peer/provider-access";
 import { eventAbout } from "../support/events";
 import { FakeAws } from "../support/fake-aws";
 import { installDefinitions } from "../support/install-definitions";
@@ -205,6 +210,56 @@ describe("a provider on EKS, with a fake of AWS", function () {
       },
       { userarn: user.arn, username: "pool-a8a4c692b93b", groups: ["rome"] },
     ]);
+  });
+
+  it("is reached by a virtual kubelet with a token, which is renewed before it expires", async () => {
+    const tokens: (string | undefined)[] = [];
+    const eks = createServer((request, response) => {
+      tokens.push(request.headers.authorization);
+      response.end(JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "pizzeria" } }));
+    }).listen(0, "127.0.0.1");
+    await once(eks, "listening");
+    const { port } = eks.address() as AddressInfo;
+    const kubeconfig = {
+      "current-context": "milan",
+      clusters: [{ name: "milan", cluster: { server: `http://127.0.0.1:${port}` } }],
+      contexts: [{ name: "milan", context: { cluster: "milan", user: "rome" } }],
+      users: [{ name: "rome", user: {} }],
+    };
+    const ref = { name: "resourceslice-pool", namespace: "guests-from-rome" };
+    await admin.client.create(Secret, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: ref,
+      data: {
+        [DataKey.kubeconfig]: base64(JSON.stringify(kubeconfig)),
+        [DataKey.awsAccessKeyID]: base64("AKIAROME"),
+        [DataKey.awsSecretAccessKey]: base64("fake"),
+        [DataKey.awsRegion]: base64("eu-south-1"),
+        [DataKey.awsEksClusterID]: base64("milan-eks"),
+        [DataKey.awsIamUserArn]: base64("arn:aws:iam::1:user/rome"),
+      },
+    });
+    const clock = new TestClock();
+    const { informers, log, metrics } = admin;
+    const access = new ProviderAccess({ clock, informers, log, metrics }, ref);
+    const { client } = await until("the way to milan", () =>
+      access.client === undefined ? undefined : access,
+    );
+    const ask = () => client?.get(Namespace, { name: "pizzeria" });
+    await ask();
+    await clock.advance(5 * 60_000);
+    await ask();
+    await clock.advance(6 * 60_000);
+    await ask();
+    const [first, second, third] = tokens;
+    assert.match(first ?? "", /^Bearer k8s-aws-v1\./);
+    assert.equal(second, first);
+    assert.match(third ?? "", /^Bearer k8s-aws-v1\./);
+    assert.notEqual(third, first);
+    access.close();
+    assert.equal(clock.waiting, 0);
+    eks.close();
   });
 
   it("asks AWS for nothing more while all is there", async () => {

@@ -1,7 +1,14 @@
 import { DataKey } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
-import { parseCertificate, parseKubeconfig } from "../../identity";
-import { type Informer, InformerSet, KubeClient, PEER_LIMITS, type RuntimeContext } from "../../kube";
+import { parseCertificate, parseKubeconfig, usableKubeconfig } from "../../identity";
+import {
+  type Informer,
+  InformerSet,
+  KubeClient,
+  PEER_LIMITS,
+  type RuntimeContext,
+  type Timer,
+} from "../../kube";
 import { creatorUserLabel } from "../../plan/creator-user";
 
 interface SecretRef {
@@ -32,7 +39,10 @@ export class ProviderAccess {
 
   private readonly secrets: Informer<Secret>;
   private readonly listeners = new Set<() => void>();
-  private text: string | undefined;
+  /** The Secret's data that is in use. */
+  private used: string | undefined;
+  /** Of credentials that expire, such as the tokens of an AWS identity. */
+  private renewal: Timer | undefined;
 
   constructor(
     private readonly context: Context,
@@ -57,6 +67,7 @@ export class ProviderAccess {
 
   close(): void {
     this.secrets.release();
+    this.renewal?.cancel();
     this.listeners.clear();
     this.drop();
   }
@@ -67,21 +78,29 @@ export class ProviderAccess {
 
   /** A Secret that is gone or broken takes nothing away: what we have may still be good. */
   private take(secret: Secret): void {
-    const encoded = secret.data?.[DataKey.kubeconfig];
-    if (encoded === undefined) {
+    if (secret.data?.[DataKey.kubeconfig] === undefined) {
       this.problem = `${this.source} has no key ${DataKey.kubeconfig}`;
       return;
     }
-    const text = Buffer.from(encoded, "base64").toString("utf8");
-    if (text === this.text) return;
+    const data = JSON.stringify(secret.data);
+    if (data !== this.used && this.refresh(secret.data)) this.used = data;
+  }
+
+  /** @returns whether the credentials can be used */
+  private refresh(data: Readonly<Record<string, string>>): boolean {
+    const { clock, log } = this.context;
     try {
+      const { text, refreshAfterMs } = usableKubeconfig(data, new Date(clock.now())) ?? { text: "" };
       this.use(text);
-      this.text = text;
       this.creator = creatorOf(text);
       this.problem = undefined;
+      this.renewal?.cancel();
+      if (refreshAfterMs !== undefined) this.renewal = clock.after(refreshAfterMs, () => this.refresh(data));
+      return true;
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
-      this.context.log.warn("kubeconfig of the provider cannot be used", { secret: this.source, error });
+      log.warn("kubeconfig of the provider cannot be used", { secret: this.source, error });
+      return false;
     }
   }
 
