@@ -16,11 +16,14 @@ export async function cleanUp(kernel: Kernel): Promise<void> {
 /**
  * Gives a host its own addresses back where rules of ours lead them to a peer, as an earlier version let happen: without the API server an
  * agent would never learn what is to be there. All goes, and what may be there comes back with the first pass.
+ *
+ * @param remove removes everything that agents have put there
  */
 export async function freeHost(
-  kernel: Kernel,
+  kernel: Pick<Kernel, "rules">,
   guard: HostGuard,
   log: Pick<RuntimeContext["log"], "warn">,
+  remove: () => Promise<void>,
 ): Promise<void> {
   await guard.look();
   const conflicts = (await kernel.rules())
@@ -28,7 +31,7 @@ export async function freeHost(
     .flatMap(({ dst }) => guard.conflictWith(dst) ?? []);
   if (conflicts.length === 0) return;
   log.warn("routes to a peer went over this node's own addresses, and are removed", { conflicts });
-  await cleanUp(kernel);
+  await remove();
 }
 
 /**

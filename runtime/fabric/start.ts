@@ -57,14 +57,8 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
       facts.again();
     },
   );
-  await freeHost(kernel, guard, runtime.log);
-  const facts = runNodeFactsController(
-    runtime,
-    kernel,
-    nodes,
-    flags.nodename,
-    () => guard.defaultGateways,
-  );
+  await freeHost(kernel, guard, runtime.log, () => cleanUp(kernel));
+  const facts = runNodeFactsController(runtime, kernel, nodes, flags.nodename, () => guard.defaultGateways);
   const tables = runTablesPass(agent, {
     guard,
     guardSources: (key) => [watches(apiServer, { keys: () => [key] })],

@@ -40,7 +40,9 @@ export function peerIPFaults({ spec }: IP, surroundings: PeerIPSurroundings): st
   return [
     ...(why === undefined
       ? []
-      : [`spec.ip: ${spec.ip} ${why}; give another address, or have this cluster's administrator make the IP in a namespace that is no tenant's`]),
+      : [
+          `spec.ip: ${spec.ip} ${why}; give another address, or have this cluster's administrator make the IP in a namespace that is no tenant's`,
+        ]),
     ...(spec.networkRef?.name
       ? [
           `spec.networkRef: is ${spec.networkRef.namespace ?? ""}/${spec.networkRef.name}, and addresses for peers come from the external network; leave it out`,

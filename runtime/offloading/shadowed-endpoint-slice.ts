@@ -73,8 +73,7 @@ export function foreignAddresses(shadow: ShadowEndpointSlice, surroundings: Slic
   return (shadow.spec.template?.endpoints ?? [])
     .flatMap(({ addresses }) => addresses)
     .filter(
-      (address) =>
-        !clusterOf.has(address) && here(address, undefined, shadow, surroundings) === undefined,
+      (address) => !clusterOf.has(address) && here(address, undefined, shadow, surroundings) === undefined,
     );
 }
 

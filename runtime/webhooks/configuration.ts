@@ -33,7 +33,9 @@ export function validateConfiguration(
       );
     }
     if (isChanged(request.oldObject, object)) {
-      faults.push("spec.local: this cluster's own networks are not a peer's to give; leave it as it is, or out");
+      faults.push(
+        "spec.local: this cluster's own networks are not a peer's to give; leave it as it is, or out",
+      );
     }
     return { faults, warnings: [] };
   });

@@ -80,7 +80,10 @@ export class HostGuard {
     const { table } = object.spec;
     const { kept, conflicts } = this.sorted(table.rules, destinationsOf);
     if (conflicts.length === 0) return { object };
-    return { object: { ...object, spec: { ...object.spec, table: { ...table, rules: kept } } }, ...fault(conflicts) };
+    return {
+      object: { ...object, spec: { ...object.spec, table: { ...table, rules: kept } } },
+      ...fault(conflicts),
+    };
   }
 
   /** Of the translations towards a peer those that leave the host alone. */
@@ -99,7 +102,10 @@ export class HostGuard {
     return { object: { ...object, spec: { ...object.spec, table: { ...table, chains } } }, ...fault(found) };
   }
 
-  private sorted<R>(rules: readonly R[], rangesOf: (rule: R) => string[]): { kept: R[]; conflicts: string[] } {
+  private sorted<R>(
+    rules: readonly R[],
+    rangesOf: (rule: R) => string[],
+  ): { kept: R[]; conflicts: string[] } {
     const kept: R[] = [];
     const conflicts: string[] = [];
     for (const rule of rules) {

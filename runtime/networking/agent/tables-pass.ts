@@ -1,5 +1,13 @@
 import { FirewallConfiguration } from "../../api";
-import { exceptStatus, type Informer, keyOf, type Outcome, type ReconcileRun, type Source, watches } from "../../kube";
+import {
+  exceptStatus,
+  type Informer,
+  keyOf,
+  type Outcome,
+  type ReconcileRun,
+  type Source,
+  watches,
+} from "../../kube";
 import { withRuleNames } from "../admission";
 import type { FirewallTable } from "../firewall/model";
 import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";

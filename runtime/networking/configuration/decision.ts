@@ -92,9 +92,7 @@ function reasonFor(problems: readonly string[], conflicts: readonly string[]): s
 
 /** What is wrong with the networks that a Configuration gives for its peer, each with its field; they can never be reached. */
 export function remoteFaults({ spec }: Configuration): string[] {
-  return TYPES.flatMap((type) =>
-    (spec.remote?.cidr?.[type] ?? []).flatMap((cidr) => cidrFaults(type, cidr)),
-  );
+  return TYPES.flatMap((type) => (spec.remote?.cidr?.[type] ?? []).flatMap((cidr) => cidrFaults(type, cidr)));
 }
 
 function cidrFaults(type: CidrType, cidr: string): string[] {

@@ -48,7 +48,10 @@ async function reconcile(networking: NetworkingContext, key: string): Promise<vo
   const { name, namespace } = configuration.metadata;
   const named = (suffix: string) => ({ name: objectName(name + suffix), namespace });
   if (isInConflict(configuration)) {
-    await firewalls.ensureOnly([], ["-masquerade-bypass", "-remap-podcidr", "-remap-externalcidr"].map(named));
+    await firewalls.ensureOnly(
+      [],
+      ["-masquerade-bypass", "-remap-podcidr", "-remap-externalcidr"].map(named),
+    );
     await routes.ensureOnly([], [named("-gw-ext")]);
     return;
   }

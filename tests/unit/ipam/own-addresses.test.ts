@@ -186,7 +186,10 @@ describe("an IP of a peering user", () => {
     ["10.95.4.4", undefined],
     // The peer's own, where it came by its unknown senders.
     ["10.65.0.0", undefined],
-    ["0.0.0.0", /spec\.ip: 0\.0\.0\.0 is in 0\.0\.0\.0\/8 \(unspecified addresses\); give another address, or have/],
+    [
+      "0.0.0.0",
+      /spec\.ip: 0\.0\.0\.0 is in 0\.0\.0\.0\/8 \(unspecified addresses\); give another address, or have/,
+    ],
     ["127.0.0.1", /is in 127\.0\.0\.0\/8 \(loopback/],
     ["169.254.169.254", /is in 169\.254\.0\.0\/16 \(link-local/],
     ["224.0.0.1", /is in 224\.0\.0\.0\/4 \(multicast/],
@@ -228,9 +231,17 @@ describe("an IP of a peering user", () => {
       /^spec\.serviceTemplate\.spec\.type: is "LoadBalancer"; write ClusterIP/,
     ],
     ["another name", { spec: { type: "ExternalName", externalName: "api" } }, /spec\.externalName: is "api"/],
-    ["addresses of its choice", { spec: { externalIPs: ["172.18.0.1"] } }, /externalIPs: is \["172\.18\.0\.1"\]/],
+    [
+      "addresses of its choice",
+      { spec: { externalIPs: ["172.18.0.1"] } },
+      /externalIPs: is \["172\.18\.0\.1"\]/,
+    ],
     ["pods", { spec: { selector: { app: "till" } } }, /selector: is \{"app":"till"\}/],
-    ["a node port", { spec: { ports: [{ port: 1, nodePort: 30001 }] } }, /spec\.ports\.0\.nodePort: is 30001/],
+    [
+      "a node port",
+      { spec: { ports: [{ port: 1, nodePort: 30001 }] } },
+      /spec\.ports\.0\.nodePort: is 30001/,
+    ],
     [
       "a label of programs",
       { metadata: { labels: { "app.kubernetes.io/name": "proxy" } } },

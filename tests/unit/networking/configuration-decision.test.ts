@@ -208,10 +208,7 @@ describe("what a Configuration leads to", () => {
 
     it("is no place there, and the others stay", () => {
       assert.deepEqual(decision.remote, { pod: [""], external: ["10.68.0.0/16"] });
-      assert.deepEqual(names(decision.networks), [
-        "milan-pod-10-243-0-0-16",
-        "milan-external-10-70-0-0-16",
-      ]);
+      assert.deepEqual(names(decision.networks), ["milan-pod-10-243-0-0-16", "milan-external-10-70-0-0-16"]);
     });
 
     it("is nothing of what the peer calls its networks at home", () => {

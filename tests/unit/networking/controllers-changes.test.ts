@@ -244,15 +244,20 @@ describe("networking controllers, while things change", function () {
       "status",
     );
     await until("the conflict is named", () => condition()?.reason === "RangeConflict");
-    assert.match(condition()?.message ?? "", /^10\.71\.0\.0\/16 holds 10\.71\.4\.4, the InternalIP of Node n9/);
-    await until("no way leads there", () => ranges()?.length === 0 && bypass() === undefined);
-    assert.equal(server.get(RouteConfiguration, "liqo-tenant-milan/milan-gw-ext"), undefined);
+    assert.match(
+      condition()?.message ?? "",
+      /^10\.71\.0\.0\/16 holds 10\.71\.4\.4, the InternalIP of Node n9/,
+    );
+    const tunnel = () => server.get(RouteConfiguration, "liqo-tenant-milan/milan-gw-ext");
+    await until(
+      "no way leads there",
+      () => ranges()?.length === 0 && bypass() === undefined && tunnel() === undefined,
+    );
     await quiet(server);
 
     server.delete(Network, "liqo-tenant-milan/milan-pod-10-243-0-0-16");
     await until("another place", () => condition()?.status === "True");
-    const [pod = ""] =
-      server.get(Configuration, "liqo-tenant-milan/milan")?.status?.remote?.cidr?.pod ?? [];
+    const [pod = ""] = server.get(Configuration, "liqo-tenant-milan/milan")?.status?.remote?.cidr?.pod ?? [];
     assert.match(pod, /^10\.\d+\.0\.0\/16$/);
     assert.notEqual(pod, place);
     await until("the ways lead there", () => ranges()?.includes(pod) === true && bypass() !== undefined);
@@ -302,7 +307,9 @@ describe("networking controllers, while things change", function () {
     await until("the other one is told of", () =>
       server
         .list(Event)
-        .some(({ reason, message = "" }) => reason === "AddressRefused" && /169\.254\.169\.254/.test(message)),
+        .some(
+          ({ reason, message = "" }) => reason === "AddressRefused" && /169\.254\.169\.254/.test(message),
+        ),
     );
     assert.equal(given("metadata"), undefined);
     assert.ok(given("milan-unknown-source"));
@@ -318,8 +325,7 @@ describe("networking controllers, while things change", function () {
     await until("the address is taken back", () => given("printer") === undefined);
     await until(
       "the translation goes as well",
-      () =>
-        server.get(FirewallConfiguration, `${namespace}/printer-remap-ipmapping-gw`) === undefined,
+      () => server.get(FirewallConfiguration, `${namespace}/printer-remap-ipmapping-gw`) === undefined,
     );
     await quiet(server);
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
 import type { FirewallConfiguration, InternalFabric, RouteConfiguration } from "../../../runtime/api";
+import { freeHost } from "../../../runtime/fabric/removal";
 import { HostGuard } from "../../../runtime/networking/agent/host-guard";
 import { fabricRoutes } from "../../../runtime/networking/generate/fabric-routes";
 import { masqueradeBypass } from "../../../runtime/networking/generate/masquerade-bypass";
@@ -118,4 +119,32 @@ describe("what keeps a node its own addresses", () => {
     assert.ok(asked);
     assert.equal(guard.tables(asked).object, asked);
   });
+
+  const rules: [what: string, dst: string | undefined, protocol: number | undefined, removed: boolean][] = [
+    ["a rule of ours over the node", "172.18.0.0/16", 149, true],
+    ["a rule of ours over the router", "192.168.7.0/24", 149, true],
+    ["a rule of ours to a peer", "10.71.0.0/16", 149, false],
+    ["a rule of ours to nowhere in particular", undefined, 149, false],
+    ["a rule of others over the node", "172.18.0.0/16", undefined, false],
+  ];
+  for (const [what, dst, protocol, removed] of rules) {
+    it(`${removed ? "frees" : "leaves"} a host at the start of its agent that has ${what}`, async () => {
+      const rule = {
+        priority: 100,
+        table: "4242",
+        foreign: false,
+        ...(dst !== undefined && { dst }),
+        ...(protocol !== undefined && { protocol }),
+      };
+      let removals = 0;
+      const warnings: unknown[] = [];
+      await freeHost(
+        { rules: () => Promise.resolve([rule]) },
+        guard,
+        { warn: (...words) => void warnings.push(words) },
+        () => Promise.resolve(void (removals += 1)),
+      );
+      assert.deepEqual([removals, warnings.length], removed ? [1, 1] : [0, 0]);
+    });
+  }
 });

@@ -3,11 +3,7 @@ import assert from "node:assert/strict";
 import type { Configuration, ForeignCluster } from "../../../runtime/api";
 import { peerNetwork } from "../../../runtime/virtual-kubelet/peer/peer-network";
 import { localStatus } from "../../../runtime/virtual-kubelet/pods/local-status";
-import {
-  asReported,
-  shownAddress,
-  withinNetworks,
-} from "../../../runtime/virtual-kubelet/pods/pod-address";
+import { asReported, shownAddress, withinNetworks } from "../../../runtime/virtual-kubelet/pods/pod-address";
 
 const networks = withinNetworks([
   { original: "10.244.0.0/16", remapped: "10.71.0.0/16" },
@@ -53,10 +49,7 @@ describe("an address that a provider reports", () => {
     assert.deepEqual(of("fd00::17", "fd00::17", "10.244.3.17"), { address: "10.71.3.17" });
     assert.deepEqual(of("172.18.0.2", "172.18.0.3"), { withheld: "172.18.0.2" });
     assert.deepEqual(of(undefined), {});
-    assert.deepEqual(
-      shownAddress({ podIP: "172.18.0.2" }, { translateIp: networks, reflectIps: false }),
-      {},
-    );
+    assert.deepEqual(shownAddress({ podIP: "172.18.0.2" }, { translateIp: networks, reflectIps: false }), {});
   });
 });
 
@@ -128,11 +121,10 @@ describe("a pod whose address is withheld", () => {
   });
 
   it("says so since the same time, and no longer than it lasts", () => {
-    const later = localStatus(
-      { podIP: "172.18.0.2", conditions: [ready] },
-      withheld,
-      { ...context, now: "2026-03-04T06:00:00Z" },
-    );
+    const later = localStatus({ podIP: "172.18.0.2", conditions: [ready] }, withheld, {
+      ...context,
+      now: "2026-03-04T06:00:00Z",
+    });
     assert.deepEqual(later.conditions, withheld.conditions);
     const over = localStatus({ podIP: "10.244.3.17", conditions: [ready] }, later, context);
     assert.deepEqual([over.podIP, over.conditions], ["10.71.3.17", [ready]]);

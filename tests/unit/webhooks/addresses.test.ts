@@ -70,7 +70,10 @@ describe("a Configuration", () => {
     assert.equal(judge({ object: claimed }), "allowed");
     const update = { operation: "UPDATE" as const, ...peer };
     const own = configuration(good, { local: { pod: ["10.72.0.0/16"], external: ["10.71.0.0/16"] } });
-    const more = configuration({ ...good, pod: [...good.pod, "10.9.0.0/16"] }, { local: own.spec.local?.cidr });
+    const more = configuration(
+      { ...good, pod: [...good.pod, "10.9.0.0/16"] },
+      { local: own.spec.local?.cidr },
+    );
     assert.equal(judge({ ...update, oldObject: own, object: more }), "allowed");
     assert.equal(judge({ ...update, oldObject: own, object: configuration(good) }), "allowed");
     assert.match(judge({ ...update, oldObject: own, object: claimed }), /spec\.local/);
