@@ -221,8 +221,7 @@ describe("an attack by the addresses that a peer claims", function () {
 
   describe("by an IP where no webhook is asked", () => {
     it("gets an address for none of what is not its own, and no Service", async () => {
-      for (const [index, [, spec]] of refused.entries())
-        await attacker.create(IP, ip(nameOf(index), spec));
+      for (const [index, [, spec]] of refused.entries()) await attacker.create(IP, ip(nameOf(index), spec));
       await attacker.create(IP, ip("printer", { ip: "172.18.0.77" }));
       await until(
         "the printer has one",
@@ -296,7 +295,9 @@ describe("an attack by the addresses that a peer claims", function () {
         for (const user of [attacker, admin()])
           assert.match(
             await refusal(user.create(Configuration, configuration("rome", guests, [cidr]))),
-            new RegExp(`spec\\.remote\\.cidr\\.pod: ${cidr.replaceAll(".", "\\.")} overlaps .*; give the networks`),
+            new RegExp(
+              `spec\\.remote\\.cidr\\.pod: ${cidr.replaceAll(".", "\\.")} overlaps .*; give the networks`,
+            ),
           );
       });
     }
@@ -329,7 +330,10 @@ describe("an attack by the addresses that a peer claims", function () {
     it("writes nothing when no webhook answers, while the controllers go on", async () => {
       await admission?.stop();
       admission = undefined;
-      assert.match(await refusal(attacker.create(IP, ip("late", { ip: "172.18.0.79" }))), /failed calling webhook/);
+      assert.match(
+        await refusal(attacker.create(IP, ip("late", { ip: "172.18.0.79" }))),
+        /failed calling webhook/,
+      );
       const two = { spec: { remote: { cidr: { pod: ["10.45.0.0/16"] } } } };
       assert.match(
         await refusal(attacker.patch(Configuration, atRome, two, merge)),
