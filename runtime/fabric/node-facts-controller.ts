@@ -28,6 +28,7 @@ export function runNodeFactsController(
   kernel: Kernel,
   nodes: Informer<InternalNode>,
   node: string,
+  defaultGateways: () => readonly string[] | undefined,
 ): { again: () => void } {
   const { client, informers } = runtime;
   let overlay: OverlayKind | undefined;
@@ -46,10 +47,12 @@ export function runNodeFactsController(
         const observed = nodes.get(node);
         if (observed === undefined || observed.metadata.deletionTimestamp) return undefined;
         overlay ??= await probeOverlay(kernel, overlayOf(observed));
-        if (overlayOf(observed) !== overlay) {
-          const body = {
-            metadata: { uid: observed.metadata.uid, annotations: { [Annotation.overlay]: overlay } },
-          };
+        const annotations = differences(observed, {
+          [Annotation.overlay]: overlay,
+          [Annotation.defaultGateways]: defaultGateways()?.join(","),
+        });
+        if (annotations !== undefined) {
+          const body = { metadata: { uid: observed.metadata.uid, annotations } };
           await client.patch(InternalNode, observed.metadata, body, { type: "merge" });
         }
         const seen: SeenGateway[] = [];
@@ -69,6 +72,18 @@ export function runNodeFactsController(
     runtime,
   );
   return { again: () => controller.enqueue(KEY) };
+}
+
+/** Annotations to be written: those that are known and differ; an empty one goes. Undefined where there are none. */
+function differences(
+  { metadata }: InternalNode,
+  wanted: Record<string, string | undefined>,
+): Record<string, string | null> | undefined {
+  const present = metadata.annotations ?? {};
+  const changed = Object.entries(wanted).flatMap(([key, value]): [string, string | null][] =>
+    value === undefined || value === (present[key] ?? "") ? [] : [[key, value === "" ? null : value]],
+  );
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
 }
 
 /** What was said stays while some gateway is reached from there, or while there is none to ask. */

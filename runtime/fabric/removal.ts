@@ -3,12 +3,35 @@ import type { RuntimeContext } from "../kube";
 import { controllerOf } from "../kube";
 import { removeRoutes } from "../networking/agent/routes-pass";
 import { removeTables } from "../networking/agent/tables-pass";
+import type { HostGuard } from "../networking/agent/host-guard";
 import type { Kernel } from "../networking/kernel/kernel";
+import { ROUTE_PROTOCOL } from "../networking/routes/protocol";
 
 /** Removes from the node everything that agents have put there, and nothing else. */
 export async function cleanUp(kernel: Kernel): Promise<void> {
   await removeRoutes({ kernel });
   await removeTables({ kernel });
+}
+
+/**
+ * Gives a host its own addresses back where rules of ours lead them to a peer, as an earlier version let happen: without the API server an
+ * agent would never learn what is to be there. All goes, and what may be there comes back with the first pass.
+ *
+ * @param remove removes everything that agents have put there
+ */
+export async function freeHost(
+  kernel: Pick<Kernel, "rules">,
+  guard: HostGuard,
+  log: Pick<RuntimeContext["log"], "warn">,
+  remove: () => Promise<void>,
+): Promise<void> {
+  await guard.look();
+  const conflicts = (await kernel.rules())
+    .filter(({ protocol }) => protocol === ROUTE_PROTOCOL)
+    .flatMap(({ dst }) => guard.conflictWith(dst) ?? []);
+  if (conflicts.length === 0) return;
+  log.warn("routes to a peer went over this node's own addresses, and are removed", { conflicts });
+  await remove();
 }
 
 /**

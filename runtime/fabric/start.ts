@@ -1,8 +1,9 @@
-import { Finalizer, FirewallConfiguration, InternalNode, RouteConfiguration } from "../api";
+import { EndpointSlice, Finalizer, FirewallConfiguration, InternalNode, RouteConfiguration } from "../api";
 import { UsageError } from "../component/command-line";
-import type { RuntimeContext } from "../kube";
+import { type RuntimeContext, watches } from "../kube";
 import type { AgentContext } from "../networking/agent/agent-context";
 import { categorySelector, isFirewallOfNode, isRouteOfNode } from "../networking/agent/audience";
+import { HostGuard } from "../networking/agent/host-guard";
 import { monitorLinksAndRoutes, monitorTables } from "../networking/agent/monitors";
 import { RefusedNamespaces } from "../networking/agent/refused-namespaces";
 import { runRoutesPass } from "../networking/agent/routes-pass";
@@ -12,7 +13,7 @@ import { Kernel } from "../networking/kernel/kernel";
 import type { FabricFlags } from "./flags";
 import { runNodeFactsController } from "./node-facts-controller";
 import { NodeOverlay } from "./node-overlay";
-import { cleanUp, goesForGood } from "./removal";
+import { cleanUp, freeHost, goesForGood } from "./removal";
 
 /**
  * Starts the agent of a node: the overlay to the gateways, the routes to peers through them, and the tables that keep addresses right on the
@@ -41,8 +42,26 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     resyncMs: flags.resyncInterval,
   };
   const nodes = informers.informer(InternalNode);
-  const facts = runNodeFactsController(runtime, kernel, nodes, flags.nodename);
+  const apiServer = informers.informer(EndpointSlice, {
+    namespace: "default",
+    fieldSelector: "metadata.name=kubernetes",
+  });
+  const guard = new HostGuard(
+    kernel,
+    () => [
+      ...[process.env.KUBERNETES_SERVICE_HOST ?? ""],
+      ...apiServer.list().flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses)),
+    ],
+    () => {
+      tables.again();
+      facts.again();
+    },
+  );
+  await freeHost(kernel, guard, runtime.log, () => cleanUp(kernel));
+  const facts = runNodeFactsController(runtime, kernel, nodes, flags.nodename, () => guard.defaultGateways);
   const tables = runTablesPass(agent, {
+    guard,
+    guardSources: (key) => [watches(apiServer, { keys: () => [key] })],
     firewalls: informers.informer(FirewallConfiguration, {
       labelSelector: categorySelector.firewall("fabric"),
     }),
@@ -60,7 +79,8 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     isOurs: isRouteOfNode,
     finalizer: Finalizer.routeConfiguration,
     overlay: () => overlay.wish(),
-    overlaySources: (key) => overlay.sources(key),
+    overlaySources: (key) => [...overlay.sources(key), watches(apiServer, { keys: () => [key] })],
+    guard,
     after: tables.first,
   });
   if (flags.enableRouteMonitor) {

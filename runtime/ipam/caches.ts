@@ -1,4 +1,4 @@
-import { EndpointSlice, IP, Label, Network, Service } from "../api";
+import { Configuration, EndpointSlice, IP, Label, Namespace, Network, Service } from "../api";
 import type { Informer, InformerSet } from "../kube";
 import { MANAGED_BY_IP } from "./ip-service";
 import { NetworkType, typeOf } from "./network-stage";
@@ -10,6 +10,9 @@ export class IpamCaches {
   /** Those that were made for IPs. */
   readonly services: Informer<Service>;
   readonly endpointSlices: Informer<EndpointSlice>;
+  /** Of tenants, in which peering users may make IPs. */
+  readonly tenantNamespaces: Informer<Namespace>;
+  readonly configurations: Informer<Configuration>;
 
   constructor(
     informers: InformerSet,
@@ -20,6 +23,15 @@ export class IpamCaches {
     this.ips = informers.informer(IP);
     this.services = informers.informer(Service, ours);
     this.endpointSlices = informers.informer(EndpointSlice, ours);
+    this.tenantNamespaces = informers.informer(Namespace, { labelSelector: Label.tenantNamespace });
+    this.configurations = informers.informer(Configuration);
+  }
+
+  /** The cluster whose tenant namespace it is, empty where it does not say; undefined for a namespace that is no tenant's. */
+  tenantOf(namespace: string | undefined): string | undefined {
+    const labels = this.tenantNamespaces.get(namespace ?? "")?.metadata.labels ?? {};
+    const mark = labels[Label.tenantNamespace];
+    return mark === undefined || mark === "false" ? undefined : (labels[Label.remoteClusterID] ?? "");
   }
 
   /** The Network that an IP takes its address from; undefined where it does not exist. */

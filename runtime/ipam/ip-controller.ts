@@ -29,6 +29,7 @@ import { ipClaimOf, isPreinstalled } from "./claims";
 import { serviceOf } from "./ip-service";
 import type { IPClaim } from "./ipam";
 import type { IpamContext } from "./ipam-context";
+import { peerIPFaults } from "./peer-ip-faults";
 
 /** An IP that waits for this long says so, in milliseconds. */
 const PATIENCE_MS = 20_000;
@@ -38,8 +39,13 @@ const PATIENCE_MS = 20_000;
  * as the IP exists, like the ranges of Networks.
  */
 export function runIPController(context: IpamContext): Controller {
-  const { runtime, caches } = context;
-  const { ips, networks, services, endpointSlices } = caches;
+  const { runtime, caches, own } = context;
+  const { ips, networks, services, endpointSlices, tenantNamespaces, configurations } = caches;
+  const ofTenants = () =>
+    ips
+      .list()
+      .filter(({ metadata }) => caches.tenantOf(metadata.namespace) !== undefined)
+      .map(keyOf);
   return runController(
     {
       name: "ip",
@@ -60,6 +66,16 @@ export function runIPController(context: IpamContext): Controller {
               .filter(({ status }) => !status?.ip)
               .map(keyOf),
           when: ({ type }) => type === "deleted",
+        }),
+        // What peers may name depends on what is the cluster's own, and on where the networks of others are.
+        ...own.changes(ofTenants),
+        watches(configurations, { keys: ofTenants }),
+        watches(tenantNamespaces, {
+          keys: ({ metadata }) =>
+            ips
+              .list()
+              .filter((ip) => ip.metadata.namespace === metadata.name)
+              .map(keyOf),
         }),
         watches(services, { keys: ownedBy("IP") }),
         watches(endpointSlices, { keys: ownedBy("IP") }),
@@ -87,6 +103,11 @@ class Reconciliation {
       await withoutFinalizer(runtime.client, IP, ip, Finalizer.ip);
       return;
     }
+    const faults = this.faultsOf(ip);
+    if (faults.length > 0) {
+      await this.withhold(ip);
+      throw new Terminal(EventReason.addressRefused, faults.join("; "));
+    }
     const claim = this.decide(ip);
     if (claim === "moved") {
       // Its network has another range by now. What stands in the status may be removed, but not replaced.
@@ -96,6 +117,27 @@ class Reconciliation {
     if (claim === "waiting") return this.tellWaiting(ip);
     await this.writeClaim(ip, claim);
     await this.ensureService(ip);
+  }
+
+  /** Admission says the same; this is for IPs that were there before, and for what has become the cluster's own since. */
+  private faultsOf(ip: IP): string[] {
+    const { caches, own } = this.context;
+    const peer = caches.tenantOf(ip.metadata.namespace);
+    if (peer === undefined) return [];
+    return peerIPFaults(ip, {
+      peer,
+      own: own.list(),
+      networks: caches.networks.list(),
+      configurations: caches.configurations.list(),
+    });
+  }
+
+  /** Without an address for peers the translations of gateways and nodes go as well. */
+  private async withhold(ip: IP): Promise<void> {
+    const { runtime, ipam } = this.context;
+    ipam.releaseIP(keyOf(ip));
+    if (ip.status?.ip) await patchStatusIfChanged(runtime.client, IP, ip, { ip: null, cidr: null });
+    await this.remove(ip);
   }
 
   /** The address that the IP has, or a new one. */

@@ -2,6 +2,7 @@ import { formatAddress } from "./address";
 import { AllocationError } from "./allocation-error";
 import { type Cidr, containsAddress, containsCidr, formatCidr, overlaps, sameCidr, sizeOf } from "./cidr";
 import { NextFit } from "./next-fit";
+import { conflictOf, type OwnRange } from "./own-addresses";
 import { PrefixTree } from "./prefix-tree";
 
 /** A network that somebody wants to use. */
@@ -47,8 +48,14 @@ export class Ipam implements Claims {
   /** Addresses in use of each network, by its CIDR. They outlive the network, since their owners do. */
   private readonly blocks = new Map<string, NextFit>();
 
-  /** @param pools disjoint, in the order in which free networks are looked for */
-  constructor(private readonly pools: readonly Cidr[]) {
+  /**
+   * @param pools disjoint, in the order in which free networks are looked for
+   * @param own what of the cluster's own no network may hold that can go elsewhere
+   */
+  constructor(
+    private readonly pools: readonly Cidr[],
+    private readonly own: () => readonly OwnRange[] = () => [],
+  ) {
     this.trees = pools.map((pool) => new PrefixTree(pool));
   }
 
@@ -174,13 +181,15 @@ export class Ipam implements Claims {
 
   private acquireRemappable(owner: string, claim: NetworkClaim): Cidr {
     const { cidr } = claim;
+    const own = this.own();
+    const isOwn = (range: Cidr) => conflictOf(range, own) !== undefined;
     const tree = this.trees.find(({ pool }) => containsCidr(pool, cidr));
-    if (tree?.acquire(cidr, true) === true) {
+    if (!isOwn(cidr) && tree?.acquire(cidr, true) === true) {
       this.networks.set(owner, claim);
       return cidr;
     }
     for (const other of this.trees) {
-      const found = other.acquireAny(cidr.length);
+      const found = other.acquireAny(cidr.length, isOwn);
       if (found === undefined) continue;
       this.networks.set(owner, { ...claim, cidr: found });
       return found;

@@ -42,9 +42,13 @@ export class PrefixTree {
     return true;
   }
 
-  /** Takes some free network of the given prefix length exclusively, close to others that are held; undefined where none is free. */
-  acquireAny(length: number): Cidr | undefined {
-    return acquireBelow(this.root, length);
+  /**
+   * Takes some free network of the given prefix length exclusively, close to others that are held; undefined where none is free.
+   *
+   * @param avoid networks that are not taken although nobody holds them
+   */
+  acquireAny(length: number, avoid: (cidr: Cidr) => boolean = () => false): Cidr | undefined {
+    return acquireBelow(this.root, length, avoid);
   }
 
   /** Gives a network back, once for each time that it was acquired; does nothing where it is not held. */
@@ -98,15 +102,18 @@ function hasExclusive(nodes: readonly Node[] = []): boolean {
   return nodes.some(({ holders, children }) => holders === EXCLUSIVE || hasExclusive(children));
 }
 
-function acquireBelow(node: Node, length: number): Cidr | undefined {
+function acquireBelow(node: Node, length: number, avoid: (cidr: Cidr) => boolean): Cidr | undefined {
   if (node.holders !== 0 || node.cidr.length > length) return undefined;
   if (node.cidr.length === length) {
-    if (node.children !== undefined) return undefined;
+    if (node.children !== undefined || avoid(node.cidr)) return undefined;
     node.holders = EXCLUSIVE;
     return node.cidr;
   }
+  const wasFree = node.children === undefined;
   const [left, right] = split(node);
   const rightFirst = left.children === undefined && right.children !== undefined;
   const [first, second] = rightFirst ? [right, left] : [left, right];
-  return acquireBelow(first, length) ?? acquireBelow(second, length);
+  const found = acquireBelow(first, length, avoid) ?? acquireBelow(second, length, avoid);
+  if (found === undefined && wasFree) node.children = undefined;
+  return found;
 }

@@ -5,6 +5,7 @@ import { Ipam } from "./ipam";
 import type { IpamContext } from "./ipam-context";
 import { runNetworkController } from "./network-controller";
 import type { IpamOptions } from "./options";
+import { OwnAddressCaches } from "./own-address-caches";
 import { parsePools } from "./pools";
 import { isEmptyPlan, syncPlan } from "./sync-plan";
 
@@ -14,10 +15,11 @@ import { isEmptyPlan, syncPlan } from "./sync-plan";
  * @throws Error when the pools are wrong
  */
 export async function startIpam(runtime: RuntimeContext, options: IpamOptions): Promise<void> {
-  const ipam = new Ipam(parsePools(options.pools));
+  const own = new OwnAddressCaches(runtime.informers);
+  const ipam = new Ipam(parsePools(options.pools), () => own.list());
   const caches = new IpamCaches(runtime.informers, options.liqoNamespace);
-  const context: IpamContext = { runtime, options, caches, ipam };
-  await Promise.all([caches.networks.whenSynced(), caches.ips.whenSynced()]);
+  const context: IpamContext = { runtime, options, caches, own, ipam };
+  await Promise.all([caches.networks.whenSynced(), caches.ips.whenSynced(), own.whenSynced()]);
   synchronize(context);
   // Before the controllers hear of it, so that what has become free is so for all of them.
   caches.networks.on({ deleted: (network) => ipam.releaseNetwork(keyOf(network)) });

@@ -20,6 +20,12 @@ export function isConfigured({ metadata, status }: Configuration): boolean {
   return condition?.status === "True" && condition.observedGeneration === metadata.generation;
 }
 
+/** Whether a network of the peer's has a place here that is this cluster's own: then nothing is sent to the peer at all. */
+export function isInConflict({ status }: Configuration): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === CIDRS_CONFIGURED);
+  return condition?.status === "False" && condition.reason === ConditionReason.networkRangeConflict;
+}
+
 /** The peer's networks of a type, in the order of the spec; those without an answer are left out. */
 export function cidrMappings(configuration: Configuration, type: "pod" | "external"): CidrMapping[] {
   const originals = configuration.spec.remote?.cidr?.[type] ?? [];
@@ -47,6 +53,11 @@ export function mapAddress(address: string, configuration: Configuration): strin
   }
   const mappings = [...cidrMappings(configuration, "pod"), ...cidrMappings(configuration, "external")];
   return mapped(address, mappings) ?? address;
+}
+
+/** The same, for what only a peer's own addresses are good for: undefined where none of its networks holds the address. */
+export function mapOwnAddress(address: string, configuration: Configuration): string | undefined {
+  return mapped(address, [...cidrMappings(configuration, "pod"), ...cidrMappings(configuration, "external")]);
 }
 
 /**

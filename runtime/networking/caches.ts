@@ -14,6 +14,7 @@ import {
   Pod,
   RouteConfiguration,
 } from "../api";
+import { nodeIdentity, OwnAddressCaches } from "../ipam/own-address-caches";
 import { controllerOf, type Informer, type InformerSet } from "../kube";
 
 const BY_PEER = "peer";
@@ -36,6 +37,8 @@ export class NetworkingCaches {
   readonly nodes: Informer<Node>;
   /** Pods of this cluster, with what matters for reaching them. */
   readonly pods: Informer<Pod>;
+  /** What of this cluster's own no network of a peer may hold. */
+  readonly own: OwnAddressCaches;
 
   constructor(informers: InformerSet) {
     this.configurations = informers.informer(Configuration);
@@ -51,6 +54,7 @@ export class NetworkingCaches {
     this.routes = informers.informer(RouteConfiguration, { project: routeWithoutStatus });
     this.nodes = informers.informer(Node, { project: nodeIdentity });
     this.pods = informers.informer(Pod, { project: podAddresses });
+    this.own = new OwnAddressCaches(informers);
     for (const informer of [this.configurations, this.servers, this.clients]) {
       informer.addIndex(BY_PEER, peersOf);
     }
@@ -74,6 +78,7 @@ export class NetworkingCaches {
       this.routes,
       this.nodes,
       this.pods,
+      this.own,
     ];
     await Promise.all(informers.map((informer) => informer.whenSynced()));
   }
@@ -115,29 +120,6 @@ function firewallWithoutStatus({ status: _status, ...rest }: FirewallConfigurati
 
 function routeWithoutStatus({ status: _status, ...rest }: RouteConfiguration): RouteConfiguration {
   return rest;
-}
-
-/** Heartbeats change nothing of this. */
-function nodeIdentity({ apiVersion, kind, metadata, status }: Node): Node {
-  const { name, uid, resourceVersion, labels, deletionTimestamp } = metadata;
-  const type = labels?.[Label.nodeType];
-  const ready = status?.conditions?.find((condition) => condition.type === "Ready")?.status;
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      ...(type !== undefined && { labels: { [Label.nodeType]: type } }),
-      ...(deletionTimestamp && { deletionTimestamp }),
-    },
-    spec: {},
-    status: {
-      addresses: status?.addresses,
-      ...(ready !== undefined && { conditions: [{ type: "Ready", status: ready }] }),
-    },
-  };
 }
 
 /** Labels that say what a pod is to the network. */

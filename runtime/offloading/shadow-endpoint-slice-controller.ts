@@ -15,7 +15,7 @@ import { isConfigured } from "../networking/address-mapping";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
 import { BY_CLUSTER } from "./shared-caches";
-import { isReachable, sliceOfShadow } from "./shadowed-endpoint-slice";
+import { foreignAddresses, isReachable, sliceOfShadow } from "./shadowed-endpoint-slice";
 
 /** A slice of somebody else holds the name; its deletion is not watched. */
 const TAKEN_AGAIN_MS = 15_000;
@@ -107,12 +107,18 @@ async function reconcile(
     return { requeueAfterMs: TAKEN_AGAIN_MS };
   }
   try {
-    const desired = sliceOfShadow(shadow, {
+    const surroundings = {
       foreignCluster,
-      configurationOf: (cluster) => caches.configurationOf(cluster),
+      configurationOf: (cluster: string) => caches.configurationOf(cluster),
       networking: options.networking ?? false,
       directConnections: options.denyDirectConnections !== true,
-    });
+    };
+    const desired = sliceOfShadow(shadow, surroundings);
+    const foreign = foreignAddresses(shadow, surroundings);
+    if (foreign.length > 0) {
+      const why = `${foreign.join(", ")}: in no network of ${origin} that has its place here, so left out; see spec.remote.cidr of its Configuration`;
+      events.warning(shadow, FAILED, why);
+    }
     if (observed !== undefined && observed.addressType !== desired.addressType) {
       // Immutable.
       await client.delete(EndpointSlice, observed.metadata, { uid: observed.metadata.uid });

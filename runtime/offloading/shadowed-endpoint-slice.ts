@@ -12,7 +12,7 @@ import {
   type ShadowEndpointSlice,
 } from "../api";
 import { controlledBy } from "../kube";
-import { mapAddress, mapPodAddress } from "../networking/address-mapping";
+import { mapOwnAddress, mapPodAddress } from "../networking/address-mapping";
 
 /** What the slice of a ShadowEndpointSlice depends on. */
 export interface SliceSurroundings {
@@ -28,7 +28,7 @@ export interface SliceSurroundings {
 
 /**
  * The EndpointSlice that a ShadowEndpointSlice stands for: its endpoints at the addresses by which this cluster reaches them, ready only while the
- * consumer can be reached.
+ * consumer can be reached. What is none of the consumer's own addresses is left out: whoever trusts a Service here would be led to it.
  *
  * @throws Error while an address has no place here
  * @see offloading reference 12.2
@@ -56,15 +56,25 @@ export function sliceOfShadow(
       ownerReferences: [controlledBy(shadow)],
     },
     addressType,
-    endpoints: admitted.map((endpoint) => ({
-      ...endpoint,
-      addresses: endpoint.addresses.map((address) =>
-        here(address, clusterOf.get(address), shadow, surroundings),
-      ),
-      conditions: { ...endpoint.conditions, ready: (endpoint.conditions?.ready ?? true) && reachable },
-    })),
+    endpoints: admitted.flatMap((endpoint) => {
+      const addresses = endpoint.addresses.flatMap(
+        (address) => here(address, clusterOf.get(address), shadow, surroundings) ?? [],
+      );
+      const conditions = { ...endpoint.conditions, ready: (endpoint.conditions?.ready ?? true) && reachable };
+      return addresses.length === 0 ? [] : [{ ...endpoint, addresses, conditions }];
+    }),
     ports,
   };
+}
+
+/** The addresses of a ShadowEndpointSlice that are none of its consumer's own; {@link sliceOfShadow} leaves them out. */
+export function foreignAddresses(shadow: ShadowEndpointSlice, surroundings: SliceSurroundings): string[] {
+  const clusterOf = directAddresses(shadow.metadata.annotations?.[Annotation.directConnectionsData]);
+  return (shadow.spec.template?.endpoints ?? [])
+    .flatMap(({ addresses }) => addresses)
+    .filter(
+      (address) => !clusterOf.has(address) && here(address, undefined, shadow, surroundings) === undefined,
+    );
 }
 
 /** Whether what the consumer sends arrives, and it says when that changes; a module that is not in use is no hindrance. */
@@ -83,7 +93,7 @@ function here(
   direct: string | undefined,
   { metadata }: ShadowEndpointSlice,
   { foreignCluster, configurationOf, networking }: SliceSurroundings,
-): Endpoint["addresses"][number] {
+): Endpoint["addresses"][number] | undefined {
   if (direct !== undefined) {
     const configuration = configurationOf(direct);
     if (configuration !== undefined) return mapPodAddress(address, configuration);
@@ -95,7 +105,7 @@ function here(
   if (!connected) return address;
   const origin = metadata.labels?.[Label.reflectionOrigin] ?? "";
   const configuration = configurationOf(origin);
-  if (configuration !== undefined) return mapAddress(address, configuration);
+  if (configuration !== undefined) return mapOwnAddress(address, configuration);
   throw new Error(`the networks of ${origin} have no place in this cluster yet`);
 }
 

@@ -1,6 +1,20 @@
 import { Label, SecretType } from "../api/keys";
-import { BY_PEER, labelOf } from "./admission-conditions";
+import { BY_PEER, labelOf, NOT_DELETING } from "./admission-conditions";
 import { authenticationGroup, offloadingGroup, type Registration } from "./webhook-registration";
+
+/** What a peering user makes to lead its cluster to an address of this one. */
+export function peerIPs(): Registration {
+  return {
+    name: "ip.peer.liqo.io",
+    path: "/validate/peer-ips",
+    group: "ipam.liqo.io",
+    version: "v1alpha1",
+    resource: "ips",
+    operations: ["CREATE", "UPDATE"],
+    skippable: false,
+    conditions: { "by-peer": BY_PEER, "not-deleting": NOT_DELETING },
+  };
+}
 
 /**
  * The replicated kinds, as peers write them. A peer that deletes its own copy asks nobody, so that it can always leave.

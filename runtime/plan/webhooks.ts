@@ -16,7 +16,7 @@ import {
 import { componentLabels } from "./component-labels";
 import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
-import { peerCopies, peerSecrets } from "./peer-webhooks";
+import { peerCopies, peerIPs, peerSecrets } from "./peer-webhooks";
 import {
   authenticationGroup,
   offloadingGroup,
@@ -151,6 +151,21 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     tables("firewall"),
     tables("route"),
     {
+      name: "configuration.validate.liqo.io",
+      path: "/validate/configurations",
+      ...networking,
+      resource: "configurations",
+      operations: ["CREATE", "UPDATE"],
+      // What a peer labels would not be looked at.
+      skippable: false,
+      conditions: {
+        "not-deleting": NOT_DELETING,
+        // They add this cluster's own networks.
+        "not-ours": byOthers,
+        "anything-guarded-differs": `${CREATED} || ${SPEC_DIFFERS} || ${PEER_DIFFERS}`,
+      },
+    },
+    {
       name: "resourceslice.validate.liqo.io",
       path: "/validate/resourceslices",
       ...authenticationGroup,
@@ -164,6 +179,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     },
     ...peerCopies(),
     ...peerSecrets(),
+    peerIPs(),
     {
       name: "identity.validate.liqo.io",
       path: "/validate/identities",

@@ -1,21 +1,29 @@
 import {
+  Configuration,
+  EndpointSlice,
   FirewallConfiguration,
+  InternalNode,
   Label,
   LabelValue,
   Name,
   Namespace,
   NamespaceOffloading,
+  Network,
   Node,
   type ObjectRef,
   ResourceSlice,
   RouteConfiguration,
+  Service,
   ShadowPod,
   Tenant,
   VirtualNode,
   VkOptionsTemplate,
 } from "../api";
+import { ownAddresses } from "../ipam/own-addresses";
+import type { PeerIPSurroundings } from "../ipam/peer-ip-faults";
 import type { Clock, InformerSet, KubeClient } from "../kube";
 import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
+import { validateConfiguration } from "./configuration";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateIdentity } from "./identity";
 import { validateNamespaceOffloading } from "./namespace-offloading";
@@ -26,6 +34,7 @@ import {
   validateRouteConfiguration,
 } from "./network-tables";
 import { validatePeerWrite } from "./peer-copy";
+import { validatePeerIP } from "./peer-ip";
 import { validatePeerSecret } from "./peer-secret";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
@@ -35,6 +44,7 @@ import { validateResourceSlice } from "./resource-slice";
 import { shadowPodValidator } from "./shadow-pod";
 import { stampCreator } from "./shadow-pod-creator";
 import { labelTenant, validateTenant } from "./tenant";
+import { tenantOf } from "./tenant-placement";
 import { virtualNodeWebhook } from "./virtual-node";
 import type { Routes } from "./webhook";
 
@@ -70,6 +80,10 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
       validateFirewallConfiguration(request, await context.client.list(FirewallConfiguration)),
     "/validate/routeconfigurations": async (request) =>
       validateRouteConfiguration(request, await context.client.list(RouteConfiguration)),
+    "/validate/configurations": async (request) =>
+      validateConfiguration(request, await labelsOf(context.client, request.namespace)),
+    "/validate/peer-ips": (request) =>
+      validatePeerIP(request, () => peerIPSurroundings(context.client, request.namespace)),
     "/mutate/foreign-cluster": labelForeignCluster,
     "/mutate/tenants": labelTenant,
     "/validate/tenants": async (request) =>
@@ -141,6 +155,29 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
       namespaceLabels: (namespace) => labelsOf(client, namespace),
     }),
   };
+}
+
+/** Read for each request, as peers seldom make IPs. */
+async function peerIPSurroundings(client: KubeClient, namespace: string): Promise<PeerIPSurroundings> {
+  const apiServer = { namespace: "default", name: "kubernetes" };
+  const [labels, nodes, internalNodes, service, slice, networks, configurations] = await Promise.all([
+    labelsOf(client, namespace),
+    client.list(Node),
+    client.list(InternalNode),
+    client.get(Service, apiServer),
+    client.get(EndpointSlice, apiServer),
+    client.list(Network),
+    client.list(Configuration),
+  ]);
+  const own = ownAddresses({
+    nodes,
+    internalNodes,
+    apiServer: {
+      services: service === undefined ? [] : [service],
+      endpointSlices: slice === undefined ? [] : [slice],
+    },
+  });
+  return { peer: tenantOf(labels) ?? "", own, networks, configurations };
 }
 
 function withStrategy(spec: NamespaceOffloading["spec"] | undefined) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { Event, Lease, Node, Pod, ShadowPod, VirtualNode } from "../../runtime/api";
+import { Configuration, Event, Lease, Node, Pod, ShadowPod, VirtualNode } from "../../runtime/api";
 import { TENANT, TOLERATION } from "../support/offloading-pair";
 import { until } from "../support/until";
 import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/virtual-kubelet-lab";
@@ -255,6 +255,54 @@ describe("virtual kubelet, from rome to milan", function () {
       assert.equal((await lab.shadow("cut-off"))?.metadata.labels?.["liqo.io/remote-unavailable"], undefined);
       await label(null);
       await until("the pod is ready again", async () => (await ready()) === "True");
+    });
+
+    it("show an address of their provider's networks, and none that the provider makes up", async () => {
+      await lab.rome.create(Pod, podOf("addressed"));
+      const reported = (await lab.running("addressed")).status?.podIP ?? "";
+      assert.match(reported, /^10\.201\./);
+      const configuration = { name: "milan", namespace: TENANT };
+      await lab.rome.create(Configuration, {
+        apiVersion: "networking.liqo.io/v1beta1",
+        kind: "Configuration",
+        metadata: { ...configuration, labels: { "liqo.io/remote-cluster-id": "milan" } },
+        spec: { remote: { cidr: { pod: ["10.201.0.0/16"], external: ["10.70.0.0/16"] } } },
+      });
+      const shows = (what: string, address: string | undefined) =>
+        until(what, async () => {
+          const pod = await lab.local("addressed");
+          return pod !== undefined && pod.status?.podIP === address && pod.status?.conditions;
+        });
+      await shows("no address while the networks have no place", undefined);
+      const status = { remote: { cidr: { pod: ["10.99.0.0/16"], external: ["10.98.0.0/16"] } } };
+      const asStatus = { type: "merge", subresource: "status" } as const;
+      await lab.rome.patch(Configuration, configuration, { status }, asStatus);
+      await shows("the address as it is reached from here", reported.replace("10.201.", "10.99."));
+      const report = (podIP: string) =>
+        lab.milan.patch(
+          Pod,
+          { name: "addressed", namespace: THERE },
+          { status: { podIP, podIPs: [{ ip: podIP }] } },
+          asStatus,
+        );
+      for (const stolen of ["172.18.0.2", "10.97.0.1"]) {
+        await report(stolen);
+        const conditions = await until(`${stolen} is withheld`, async () => {
+          const found = await shows("no address", undefined);
+          return found.some(({ message = "" }) => message.includes(stolen)) && found;
+        });
+        assert.ok(conditions.some(({ type }) => type === "liqo.io/AddressReflected"));
+      }
+      await report(reported);
+      const after = await shows("the address again", reported.replace("10.201.", "10.99."));
+      assert.equal(
+        after.some(({ type }) => type === "liqo.io/AddressReflected"),
+        false,
+      );
+      const told = (await lab.eventsOf("addressed")).filter(({ reason }) => reason === "AddressWithheld");
+      assert.ok(told.some(({ message = "" }) => message.includes("172.18.0.2")));
+      await lab.rome.delete(Configuration, configuration);
+      await shows("the address as it is reported", reported);
     });
 
     it("wait in a namespace that is not offloaded, start when it is, and are given up when it no longer is", async () => {

@@ -30,6 +30,8 @@ export const Annotation = {
 
   /** `geneve` or `vxlan` on an InternalNode: what the node's kernel has for the overlay. Ours, upstream has geneve alone. */
   overlay: "networking.liqo.io/overlay",
+  /** On an InternalNode: the node's default gateways, separated by commas, which no network of a peer may hold. Ours. */
+  defaultGateways: "networking.liqo.io/default-gateways",
 
   /** On an object of a kind reflected by default: do not reflect it. */
   skipReflection: "liqo.io/skip-reflection",

@@ -63,6 +63,10 @@ export const EventReason = {
   networksMissing: "NetworksMissing",
   /** On an IP whose network is not there or has no range. */
   networkNotReady: "NetworkNotReady",
+  /** On an IP in a tenant namespace whose address is not its peer's to ask for. */
+  addressRefused: "AddressRefused",
+  /** On a pod whose provider reports an address that is none of its own. */
+  addressWithheld: "AddressWithheld",
 
   // slice
   failedGetNamespace: "FailedGetNamespace",
@@ -150,6 +154,8 @@ export const ConditionReason = {
   kubeletReady: "KubeletReady",
   kubeletNotReady: "KubeletNotReady",
   networkCIDRsConfigured: "NetworkCIDRsConfigured",
+  /** Of a Configuration with a network whose place here holds addresses of this cluster's own; ours. */
+  networkRangeConflict: "RangeConflict",
   waitingForNetworks: "WaitingForNetworks",
 
   csrApprovedByIdentityManager: "IdentityManagerApproval",

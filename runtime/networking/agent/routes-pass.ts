@@ -1,5 +1,6 @@
 import { RouteConfiguration } from "../../api";
 import { exceptStatus, type Informer, keyOf, type ReconcileRun, type Source, watches } from "../../kube";
+import type { ObservedLink } from "../links/observed";
 import { isOverlay, type OverlayLink, overlayPlan } from "../links/overlay-links";
 import { localLookupPlan, overlayLookupPlan, tableInGateway } from "../routes/local-lookup";
 import type { ObservedRoute, ObservedRule } from "../routes/observed";
@@ -7,6 +8,7 @@ import { leftoverRemoval, type RefusedLine, routeTablePlan } from "../routes/rou
 import { routeTableId } from "../routes/table-id";
 import { writeTableNames } from "../routes/table-names";
 import type { AgentContext } from "./agent-context";
+import type { HostGuard } from "./host-guard";
 import { reportAll } from "./applied-status";
 import { LongWaits } from "./long-waits";
 import { byAge, describe, releaseDeleted } from "./objects";
@@ -34,6 +36,8 @@ export interface RoutesOptions {
   overlaySources: (key: string) => Source[];
   /** Whether this is a gateway, to whose own address pods of peers come first. */
   ownAddressLast?: boolean;
+  /** Of a node, whose own addresses no peer may have. */
+  guard?: HostGuard;
   /** The first pass waits for it: connections that begin before their addresses are translated would stay so. */
   after: Promise<void>;
 }
@@ -67,12 +71,14 @@ export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass
     pass: async (run) => {
       await after;
       const overlay = options.overlay();
-      const linksWait = await applyLinks(agent, overlay, run);
+      const links = await agent.kernel.links();
+      const linksWait = await applyLinks(agent, overlay, links, run);
       const objects = options.routes.list().filter(isOurs);
       const own = options.ownAddressLast === true ? await ownAddress(agent, overlay) : undefined;
       if (own !== undefined) await applyLocalLookup(agent, own, run);
       const gateway = own === undefined ? undefined : { own, links: overlay.links };
-      const routesWait = await applyRoutes(agent, objects, { gateway, waits }, run);
+      const host = { gateway, waits, guard: options.guard, links };
+      const routesWait = await applyRoutes(agent, objects, host, run);
       await releaseDeleted(agent, RouteConfiguration, objects, options.finalizer);
       const delays = [linksWait, routesWait].filter((delay) => delay !== undefined);
       return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
@@ -84,12 +90,13 @@ export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass
 async function applyLinks(
   { kernel }: AgentContext,
   { links, kept }: OverlayWish,
+  observed: readonly ObservedLink[],
   run: ReconcileRun,
 ): Promise<number | undefined> {
   const neighbours = links.some(({ peer }) => peer !== undefined)
     ? await kernel.neighbours()
     : new Set<string>();
-  const { removals, changes } = overlayPlan(links, kept, await kernel.links(), neighbours);
+  const { removals, changes } = overlayPlan(links, kept, observed, neighbours);
   const refused = await kernel.applyBatch([...removals, ...changes]);
   if (removals.length + changes.length > 0)
     run.log.info("overlay changed", { lines: [...removals, ...changes] });
@@ -116,17 +123,25 @@ async function applyLocalLookup({ kernel }: AgentContext, own: string, run: Reco
   }
 }
 
+interface RoutedHost {
+  gateway: InGateway | undefined;
+  guard: HostGuard | undefined;
+  links: readonly ObservedLink[];
+  waits: LongWaits;
+}
+
 async function applyRoutes(
   agent: AgentContext,
   objects: readonly RouteConfiguration[],
-  { gateway, waits: longWaits }: { gateway: InGateway | undefined; waits: LongWaits },
+  { gateway, waits: longWaits, guard, links }: RoutedHost,
   run: ReconcileRun,
 ): Promise<number | undefined> {
   const { kernel } = agent;
   const present = objects.filter(({ metadata }) => !metadata.deletionTimestamp);
   const rules = await kernel.rules();
   const routes = await kernel.routes();
-  const wanted = wantedTables(present, gateway?.own, rules, routes);
+  guard?.see(links, routes);
+  const wanted = wantedTables(present, { own: gateway?.own, guard }, rules, routes);
   const ids = new Set(present.map(({ spec }) => routeTableId(spec.table.name)));
   const leftover = leftoverRemoval(ids, { rules, routes });
   const tables = present.map(({ spec }) => spec.table);
@@ -152,7 +167,7 @@ async function applyRoutes(
 
 function wantedTables(
   objects: readonly RouteConfiguration[],
-  own: string | undefined,
+  { own, guard }: { own: string | undefined; guard: HostGuard | undefined },
   rules: readonly ObservedRule[],
   routes: readonly ObservedRoute[],
 ): Wanted[] {
@@ -161,7 +176,8 @@ function wantedTables(
   return [...objects]
     .sort(byAge)
     .map((object): Wanted => {
-      const { table } = object.spec;
+      const guarded = guard?.routes(object) ?? { object };
+      const { table } = guarded.object.spec;
       const holder = holders.get(table.name);
       try {
         if (holder !== undefined) {
@@ -172,7 +188,8 @@ function wantedTables(
         holders.set(table.name, object);
         const present = byTable.get(String(routeTableId(table.name))) ?? [];
         const routable = own === undefined ? table : tableInGateway(own, table);
-        return { object, lines: routeTablePlan(routable, { rules, routes: present }) };
+        const lines = routeTablePlan(routable, { rules, routes: present });
+        return { object, lines, ...(guarded.fault && { fault: guarded.fault }) };
       } catch (error) {
         return { object, lines: [], fault: error instanceof Error ? error : new Error(String(error)) };
       }

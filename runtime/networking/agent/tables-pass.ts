@@ -1,11 +1,20 @@
 import { FirewallConfiguration } from "../../api";
-import { exceptStatus, type Informer, keyOf, type Outcome, type ReconcileRun, watches } from "../../kube";
+import {
+  exceptStatus,
+  type Informer,
+  keyOf,
+  type Outcome,
+  type ReconcileRun,
+  type Source,
+  watches,
+} from "../../kube";
 import { withRuleNames } from "../admission";
 import type { FirewallTable } from "../firewall/model";
 import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
 import { hasChains, holderOf, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
 import { CommandError } from "../kernel/command";
 import type { AgentContext } from "./agent-context";
+import type { HostGuard } from "./host-guard";
 import { reportAll } from "./applied-status";
 import { byAge, describe, releaseDeleted } from "./objects";
 import { type Pass, runPass } from "./pass";
@@ -19,6 +28,10 @@ export interface TablesOptions {
   isOurs: (object: FirewallConfiguration) => boolean;
   /** The namespace has no tables but ours, so that a listing of everything is small. */
   alone: boolean;
+  /** Of a node, whose own addresses no peer may have. */
+  guard?: HostGuard;
+  /** What the guard knows beside the host, with any key. */
+  guardSources?: (key: string) => Source[];
   /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */
   finalizer?: string;
 }
@@ -38,7 +51,10 @@ export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass
   const { firewalls, isOurs } = options;
   return runPass(agent, {
     name: NAME,
-    sources: [watches(firewalls, { keys: (object) => (isOurs(object) ? [NAME] : []), when: exceptStatus })],
+    sources: [
+      watches(firewalls, { keys: (object) => (isOurs(object) ? [NAME] : []), when: exceptStatus }),
+      ...(options.guardSources?.(NAME) ?? []),
+    ],
     pass: (run) => pass(agent, options, run),
   });
 }
@@ -46,7 +62,8 @@ export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass
 async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileRun): Promise<Outcome> {
   const { kernel } = agent;
   const objects = options.firewalls.list().filter(options.isOurs);
-  const wanted = wantedTables(objects);
+  await options.guard?.look();
+  const wanted = wantedTables(objects, options.guard);
   const listing = options.alone ? await kernel.ruleset() : await kernel.chains();
   for (const want of wanted) {
     const { table, object } = want;
@@ -106,7 +123,7 @@ async function isThere(
   return own !== undefined && isInPlace(table, own);
 }
 
-function wantedTables(objects: readonly FirewallConfiguration[]): Wanted[] {
+function wantedTables(objects: readonly FirewallConfiguration[], guard: HostGuard | undefined): Wanted[] {
   const holders = new Map<string, FirewallConfiguration>();
   return [...objects]
     .filter(({ metadata }) => !metadata.deletionTimestamp)
@@ -115,7 +132,9 @@ function wantedTables(objects: readonly FirewallConfiguration[]): Wanted[] {
       try {
         // Admission gives names; what it has not seen gets some that stay the same.
         let unnamed = 0;
-        const table = renderTable(withRuleNames(object.spec.table, () => `rule-${(unnamed += 1)}`));
+        const guarded = guard?.tables(object) ?? { object };
+        const { spec } = guarded.object;
+        const table = renderTable(withRuleNames(spec.table, () => `rule-${(unnamed += 1)}`));
         const holder = holders.get(nameOf(table));
         if (holder !== undefined) {
           throw new Error(
@@ -123,7 +142,7 @@ function wantedTables(objects: readonly FirewallConfiguration[]): Wanted[] {
           );
         }
         holders.set(nameOf(table), object);
-        return { object, table };
+        return { object, table, ...(guarded.fault && { fault: guarded.fault }) };
       } catch (fault) {
         return { object, fault: fault instanceof Error ? fault : new Error(String(fault)) };
       }

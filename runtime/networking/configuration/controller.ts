@@ -1,7 +1,8 @@
 import { Configuration, Network } from "../../api";
 import { withGlobalMetadata } from "../../authentication/global-metadata";
 import { ownedBy } from "../../authentication/owned-by";
-import { typeOf } from "../../ipam/network-stage";
+import { NetworkType, typeOf } from "../../ipam/network-stage";
+import { serviceNetworks } from "../../ipam/own-addresses";
 import {
   type Controller,
   keyOf,
@@ -20,7 +21,8 @@ import { type Condition, decideConfiguration } from "./decision";
 /** Finds a place in this cluster for each network of a peer, and says in the Configuration where it is (networking reference 7). */
 export function runConfigurationController(networking: NetworkingContext): Controller {
   const { runtime, caches } = networking;
-  const { configurations, networks } = caches;
+  const { configurations, networks, own } = caches;
+  const all = () => configurations.list().map(keyOf);
   const undecided = () =>
     configurations
       .list()
@@ -39,6 +41,8 @@ export function runConfigurationController(networking: NetworkingContext): Contr
         }),
         watches(networks, { keys: ownedBy("Configuration") }),
         watches(networks, { keys: (network) => (typeOf(network) === "" ? [] : undecided()) }),
+        watches(networks, { keys: (network) => (typeOf(network) === NetworkType.service ? all() : []) }),
+        ...own.changes(all),
       ],
       objectOf: (key) => configurations.getByKey(key),
       reconcile: (key) => reconcile(networking, key),
@@ -49,13 +53,14 @@ export function runConfigurationController(networking: NetworkingContext): Contr
 
 async function reconcile({ runtime, caches, options }: NetworkingContext, key: string): Promise<void> {
   const { client, clock } = runtime;
-  const { configurations, networks } = caches;
+  const { configurations, networks, own } = caches;
   const configuration = configurations.getByKey(key);
   if (configuration === undefined || configuration.metadata.deletionTimestamp) return;
   const elders = peersOf(configuration)
     .flatMap((peer) => caches.ofPeer(configurations, peer))
     .filter((other) => !other.metadata.deletionTimestamp && isElder(other, configuration));
-  const decision = decideConfiguration(configuration, networks.list(), elders);
+  const ours = [...own.list(), ...serviceNetworks(networks.list())];
+  const decision = decideConfiguration(configuration, networks.list(), elders, ours);
 
   if (decision.local !== undefined) {
     const { name, namespace } = configuration.metadata;

@@ -9,6 +9,7 @@ import {
 import { controlledBy, controllerOf, keyOf } from "../../kube";
 import { formatCidr, parseCidr } from "../../ipam/cidr";
 import { NetworkType, typeOf } from "../../ipam/network-stage";
+import { conflictOf, describeConflict, type OwnRange } from "../../ipam/own-addresses";
 import { unusableReason } from "../../ipam/special-ranges";
 import { CIDRS_CONFIGURED } from "../address-mapping";
 import { objectName } from "../generate/metadata";
@@ -49,16 +50,20 @@ export interface ConfigurationDecision {
  *
  * @param networks all Networks of the cluster
  * @param elders Configurations of the same peer that were there first
+ * @param own what of this cluster's own no network of a peer may hold
  */
 export function decideConfiguration(
   configuration: Configuration,
   networks: readonly Network[],
   elders: readonly Configuration[],
+  own: readonly OwnRange[] = [],
 ): ConfigurationDecision {
   const local = configuration.spec.local === undefined ? localCidrs(networks) : undefined;
-  const answers = TYPES.map((type) => answerFor(configuration, type, networks));
+  const answers = TYPES.map((type) => answerFor(configuration, type, networks, own));
   const [pod, external] = answers;
+  const conflicts = answers.flatMap((answer) => answer.conflicts);
   const problems = [
+    ...conflicts,
     ...rivals(configuration, elders),
     ...(configuration.spec.local === undefined && local === undefined
       ? ["this cluster's own networks have no ranges yet"]
@@ -73,12 +78,25 @@ export function decideConfiguration(
     condition: {
       type: CIDRS_CONFIGURED,
       status: problems.length === 0 ? "True" : "False",
-      reason:
-        problems.length === 0 ? ConditionReason.networkCIDRsConfigured : ConditionReason.waitingForNetworks,
+      reason: reasonFor(problems, conflicts),
       message: problems.length === 0 ? "Every network of the peer has its place here" : problems.join("; "),
       observedGeneration: configuration.metadata.generation ?? 0,
     },
   };
+}
+
+function reasonFor(problems: readonly string[], conflicts: readonly string[]): string {
+  if (conflicts.length > 0) return ConditionReason.networkRangeConflict;
+  return problems.length === 0 ? ConditionReason.networkCIDRsConfigured : ConditionReason.waitingForNetworks;
+}
+
+/** What is wrong with the networks that a Configuration gives for its peer, each with its field; they can never be reached. */
+export function remoteFaults({ spec }: Configuration): string[] {
+  return TYPES.flatMap((type) => (spec.remote?.cidr?.[type] ?? []).flatMap((cidr) => cidrFaults(type, cidr)));
+}
+
+function cidrFaults(type: CidrType, cidr: string): string[] {
+  return faultOf(cidr).map((fault) => `spec.remote.cidr.${type}: ${fault}`);
 }
 
 interface Answer {
@@ -86,9 +104,16 @@ interface Answer {
   obsolete: Network[];
   remote: string[];
   problems: string[];
+  /** Places here that hold something of this cluster's own. */
+  conflicts: string[];
 }
 
-function answerFor(configuration: Configuration, type: CidrType, networks: readonly Network[]): Answer {
+function answerFor(
+  configuration: Configuration,
+  type: CidrType,
+  networks: readonly Network[],
+  own: readonly OwnRange[],
+): Answer {
   const cidrs = configuration.spec.remote?.cidr?.[type] ?? [];
   const field = `spec.remote.cidr.${type}`;
   const blank = cidrs.map(() => "");
@@ -98,10 +123,12 @@ function answerFor(configuration: Configuration, type: CidrType, networks: reado
       obsolete: owned(configuration, type, networks),
       remote: [],
       problems: [`${field} is empty; give the peer's networks`],
+      conflicts: [],
     };
   }
-  const faults = cidrs.flatMap((cidr) => faultOf(cidr).map((fault) => `${field}: ${fault}`));
-  if (faults.length > 0) return { networks: [], obsolete: [], remote: blank, problems: faults };
+  const faults = cidrs.flatMap((cidr) => cidrFaults(type, cidr));
+  if (faults.length > 0)
+    return { networks: [], obsolete: [], remote: blank, problems: faults, conflicts: [] };
 
   const wanted = cidrs.map((cidr) => wantedNetwork(configuration, type, formatCidr(parseCidr(cidr))));
   const names = new Map(wanted.map((network) => [network.metadata.name, network.spec.cidr]));
@@ -111,20 +138,39 @@ function answerFor(configuration: Configuration, type: CidrType, networks: reado
   if (obsolete.length > 0) {
     // What they hold may be what the new ones ask for.
     const leaving = obsolete.map((network) => `Network ${keyOf(network)}`).join(", ");
-    return { networks: [], obsolete, remote: blank, problems: [`${leaving} must go first`] };
+    return { networks: [], obsolete, remote: blank, problems: [`${leaving} must go first`], conflicts: [] };
   }
-  const remote = wanted.map(
+  const given = wanted.map(
     ({ metadata }) =>
       networks.find((network) => keyOf(network) === `${metadata.namespace}/${metadata.name}`)?.status?.cidr ??
       "",
   );
-  const unanswered = wanted.filter((_, index) => remote[index] === "").map(({ metadata }) => metadata.name);
+  const conflicts = wanted.map(({ metadata }, index) =>
+    conflictIn(given[index] ?? "", `${metadata.namespace}/${metadata.name}`, own),
+  );
+  const unanswered = wanted.filter((_, index) => given[index] === "").map(({ metadata }) => metadata.name);
   return {
     networks: distinct(wanted),
     obsolete: [],
-    remote,
+    // Nothing is sent to a place that is this cluster's own.
+    remote: given.map((cidr, index) => (conflicts[index] === undefined ? cidr : "")),
     problems: distinctNames(unanswered).map((name) => `Network ${name} has no range yet`),
+    conflicts: distinctNames(conflicts.filter((conflict) => conflict !== undefined)),
   };
+}
+
+/**
+ * IPAM keeps networks of peers clear of what is the cluster's own. This is for a node that has come since, and for a Network that an earlier
+ * version gave its range.
+ */
+function conflictIn(given: string, network: string, own: readonly OwnRange[]): string | undefined {
+  if (given === "") return undefined;
+  const range = parseCidr(given);
+  const conflict = conflictOf(range, own);
+  return (
+    conflict &&
+    `${describeConflict(range, conflict)}, so nothing is sent there; delete Network ${network}, which comes back with another range`
+  );
 }
 
 /** This cluster's networks, once all of them have their ranges. */

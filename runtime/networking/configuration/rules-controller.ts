@@ -1,7 +1,7 @@
 import type { Configuration, FirewallConfiguration, RouteConfiguration } from "../../api";
 import { ownedBy } from "../../authentication/owned-by";
 import { type Controller, keyOf, runController, Terminal, watches } from "../../kube";
-import { isConfigured } from "../address-mapping";
+import { isConfigured, isInConflict } from "../address-mapping";
 import { peersOf } from "../caches";
 import type { Generated } from "../generate/configurations";
 import { masqueradeBypass } from "../generate/masquerade-bypass";
@@ -14,7 +14,7 @@ import type { TunnelEnd } from "../tunnel";
 
 /**
  * Writes what gateways and nodes need for the networks of a peer (networking reference 14.1, 14.2). While a Configuration has no answer to
- * its present spec, what was written for the one before stays.
+ * its present spec, what was written for the one before stays; where a range holds what is this cluster's own, all of it goes.
  */
 export function runConfigurationRulesController(networking: NetworkingContext): Controller {
   const { runtime, caches } = networking;
@@ -45,9 +45,17 @@ async function reconcile(networking: NetworkingContext, key: string): Promise<vo
   const { caches, options, firewalls, routes } = networking;
   const configuration = caches.configurations.getByKey(key);
   if (configuration === undefined || configuration.metadata.deletionTimestamp) return;
-  if (!isConfigured(configuration)) return;
   const { name, namespace } = configuration.metadata;
   const named = (suffix: string) => ({ name: objectName(name + suffix), namespace });
+  if (isInConflict(configuration)) {
+    await firewalls.ensureOnly(
+      [],
+      ["-masquerade-bypass", "-remap-podcidr", "-remap-externalcidr"].map(named),
+    );
+    await routes.ensureOnly([], [named("-gw-ext")]);
+    return;
+  }
+  if (!isConfigured(configuration)) return;
 
   const bypass = masqueradeBypass(configuration, options.fullMasquerade);
   await firewalls.ensureOnly(

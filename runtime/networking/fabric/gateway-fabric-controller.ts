@@ -13,7 +13,7 @@ import {
   writeIfChanged,
 } from "../../kube";
 import { formatCidr } from "../../ipam/cidr";
-import { cidrMappings, isConfigured } from "../address-mapping";
+import { cidrMappings, isConfigured, isInConflict } from "../address-mapping";
 import { peersOf } from "../caches";
 import { peerOf } from "../generate/peer";
 import type { NetworkingContext } from "../networking-context";
@@ -76,7 +76,8 @@ async function reconcile(
   if (gateway === undefined || gateway.metadata.deletionTimestamp) return;
   const peer = peerOf(gateway);
   const gatewayIP = gateway.status?.internalEndpoint?.ip;
-  const configuration = caches.ofPeer(caches.configurations, peer).find(isConfigured);
+  const configurations = caches.ofPeer(caches.configurations, peer);
+  const configuration = configurations.find(isConfigured);
   // Until its pod runs, what was written before stays.
   if (!gatewayIP) return;
 
@@ -98,7 +99,8 @@ async function reconcile(
   // Where the ranges are not known, or not any more, those that were stay: the pod may have another address meanwhile.
   const before = observed?.spec;
   const ip = overlay.addressOf(key, before?.interface.gateway.ip) ?? before?.interface.gateway.ip;
-  const remoteCIDRs = configuration === undefined ? before?.remoteCIDRs : rangesBehind(configuration);
+  const known = configurations.some(isInConflict) ? [] : before?.remoteCIDRs;
+  const remoteCIDRs = configuration === undefined ? known : rangesBehind(configuration);
   if (ip === undefined || remoteCIDRs === undefined) return;
   await writeIfChanged(
     runtime.client,

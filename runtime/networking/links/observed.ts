@@ -6,6 +6,8 @@ export interface ObservedLink {
   /** `vxlan`, `geneve`, `wireguard`, `tun`, …; undefined for a physical one. */
   kind?: string;
   up: boolean;
+  /** Nothing is at the other end, as of a bridge without members. */
+  noCarrier?: true;
   arp: boolean;
   mtu: number;
   macAddress?: string;
@@ -56,6 +58,7 @@ export function parseLinks(text: string): ObservedLink[] {
           name: entry.ifname,
           ...(kind !== undefined && { kind }),
           up: entry.flags.includes("UP"),
+          ...(entry.flags.includes("NO-CARRIER") && { noCarrier: true as const }),
           arp: !entry.flags.includes("NOARP"),
           mtu: entry.mtu,
           ...(entry.address !== undefined && { macAddress: entry.address }),

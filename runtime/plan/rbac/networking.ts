@@ -123,6 +123,8 @@ export const fabricRules: PolicyRule[] = [
   // Whether it goes for good.
   rule("apps", ["daemonsets"], ["get"], [NetworkingRole.fabric]),
   rule("networking.liqo.io", ["configurations", "genevetunnels", "internalfabrics"], read),
+  // Where the API server is: no route to a peer may lead there.
+  rule("discovery.k8s.io", ["endpointslices"], read, ["kubernetes"]),
   // Finalizers of another make's agents are taken off.
   rule(
     "networking.liqo.io",

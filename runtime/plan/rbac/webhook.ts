@@ -11,7 +11,12 @@ export const webhookRules: PolicyRule[] = [
     ["liqo-webhook"],
   ),
   rule("", ["namespaces"], read),
-  rule("", ["nodes"], ["get"]),
+  // What an IP of a peering user may not lead to: nodes, the API server, networks of others.
+  rule("", ["nodes"], ["get", "list"]),
+  rule("", ["services"], ["get"], ["kubernetes"]),
+  rule("discovery.k8s.io", ["endpointslices"], ["get"], ["kubernetes"]),
+  rule("ipam.liqo.io", ["networks"], ["list"]),
+  rule("networking.liqo.io", ["configurations", "internalnodes"], ["list"]),
   // A pod of a consumer counts until it is gone, which may be long after its ShadowPod.
   rule("", ["pods"], read),
   rule("authentication.liqo.io", ["resourceslices", "tenants"], ["list"]),

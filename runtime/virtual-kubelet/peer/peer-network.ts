@@ -1,5 +1,6 @@
 import type { Configuration, ForeignCluster } from "../../api";
-import { type CidrPair, type IpTranslation, ipTranslation, sameIp } from "../pods/ip-translation";
+import type { CidrPair } from "../pods/ip-translation";
+import { asReported, type ReportedAddress, withinNetworks } from "../pods/pod-address";
 
 /** What is known of the network between this cluster and a peer. */
 export interface PeerNetwork {
@@ -7,8 +8,8 @@ export interface PeerNetwork {
   enabled: boolean;
   /** Whether they are. */
   ready: boolean;
-  /** Translates the peer's addresses into those that reach it from here. */
-  translate: IpTranslation;
+  /** Translates the peer's addresses into those that reach it from here; what is in none of its networks is not shown. */
+  translate: ReportedAddress;
   /** Whether addresses are translated: the peer then reaches this cluster by translated addresses as well. */
   remapped: boolean;
 }
@@ -30,7 +31,8 @@ export function peerNetwork(
   return {
     enabled,
     ready: foreignCluster !== undefined && connection === "Established",
-    translate: pairs.length === 0 ? sameIp : ipTranslation(pairs),
+    // While the networks have no place here yet, none of their addresses leads to the peer.
+    translate: enabled && configuration !== undefined ? withinNetworks(pairs) : asReported,
     remapped: pairs.length > 0,
   };
 }

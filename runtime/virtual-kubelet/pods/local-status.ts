@@ -1,12 +1,12 @@
 import type { ContainerStatus, PodCondition, PodStatus } from "kubernetes-types/core/v1";
 
-import type { IpTranslation } from "./ip-translation";
+import { ADDRESS_CONDITION, type ReportedAddress, shownAddress, withheldCondition } from "./pod-address";
 
 /** What the status of a local pod depends on besides the remote pod. */
 export interface StatusContext {
   /** Address of the virtual node, which the pod's host is. */
   nodeIp: string;
-  translateIp: IpTranslation;
+  translateIp: ReportedAddress;
   /** False: pods show no address, because none is reachable from here. */
   reflectIps: boolean;
   /** Restarts to add to what the remote pod counts. */
@@ -43,13 +43,18 @@ export function localStatus(
   if (current?.qosClass !== undefined) status.qosClass = current.qosClass;
   status.hostIP = context.nodeIp;
   status.hostIPs = [{ ip: context.nodeIp }];
-  withPodIp(status, remote?.podIP, context);
+  const { address, withheld } = shownAddress(remote, context);
+  withPodIp(status, address);
   if (status.containerStatuses !== undefined && context.restartOffset > 0) {
     status.containerStatuses = status.containerStatuses.map((container) =>
       restarted(container, context.restartOffset),
     );
   }
-  status.conditions = localConditions(status.conditions ?? [], current?.conditions ?? [], context);
+  const reported = (status.conditions ?? []).filter(({ type }) => type !== ADDRESS_CONDITION);
+  status.conditions = localConditions(reported, current?.conditions ?? [], context);
+  if (withheld !== undefined) {
+    status.conditions.push(withheldCondition(withheld, current?.conditions, context.now));
+  }
   return status;
 }
 
@@ -61,12 +66,12 @@ function only(status: PodStatus | undefined, fields: readonly string[]): PodStat
   return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => fields.includes(field)));
 }
 
-function withPodIp(status: PodStatus, remoteIp: string | undefined, context: StatusContext): void {
+function withPodIp(status: PodStatus, address: string | undefined): void {
   delete status.podIP;
   delete status.podIPs;
-  if (!remoteIp || !context.reflectIps) return;
-  status.podIP = context.translateIp(remoteIp);
-  status.podIPs = [{ ip: status.podIP }];
+  if (address === undefined) return;
+  status.podIP = address;
+  status.podIPs = [{ ip: address }];
 }
 
 function restarted(container: ContainerStatus, offset: number): ContainerStatus {

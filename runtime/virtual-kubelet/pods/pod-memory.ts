@@ -20,6 +20,8 @@ export interface PodMemory {
   refusedSince?: number;
   /** Since when a change of status that nobody waits for is held back. */
   heldSince?: number;
+  /** The address of which it was told that it is withheld. */
+  withheld?: string;
   /** When it may be written that the pod has started, on the monotonic clock. */
   startDueAt?: number;
   /** The status that we wrote, and the version of the local pod that it was computed from. */

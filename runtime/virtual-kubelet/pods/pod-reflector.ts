@@ -12,6 +12,7 @@ import { localStatus } from "./local-status";
 import { lostStatus, refusedStatus, takenStatus } from "./lost-status";
 import { decideNotOffloaded, decidePod, type PodDecision } from "./pod-decision";
 import { viewOfLocal, viewOfRemote, viewOfShadow } from "./pod-facts";
+import { shownAddress, whyWithheld } from "./pod-address";
 import { type PodMemory, UNSEEN_MS } from "./pod-memory";
 import { rejectedStatus, type Rejection } from "./rejection";
 import { RemovalPace } from "./removal-pace";
@@ -191,15 +192,24 @@ export class PodReflector {
       { uid: local.metadata.uid ?? "", status: local.status },
       { uid: remotePod.metadata.uid ?? "", status: remotePod.status },
     );
+    const addresses = { translateIp, reflectIps: !settings.flags.disableIpReflection };
+    this.tellWithheld(local, memory, shownAddress(remotePod.status, addresses).withheld);
     const desired = localStatus(remotePod.status, local.status, {
       nodeIp,
-      translateIp,
-      reflectIps: !settings.flags.disableIpReflection,
+      ...addresses,
       restartOffset: memory.restarts.offset,
       unavailable,
       now: this.now(),
     });
     return await this.writeStatus(local, desired, memory);
+  }
+
+  /** Once for each address; the pod's condition says it as long as it lasts. */
+  private tellWithheld(local: Pod, memory: PodMemory, address: string | undefined): void {
+    if (address !== undefined && memory.withheld !== address)
+      this.parts.report.warn(local, EventReason.addressWithheld, whyWithheld(address));
+    if (address === undefined) delete memory.withheld;
+    else memory.withheld = address;
   }
 
   private async writeStatus(

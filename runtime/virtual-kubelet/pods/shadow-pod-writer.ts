@@ -11,7 +11,7 @@ import { isReflected } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/report";
 import { metadataPatch, sourceRecordOf } from "../reflection/source-record";
 import type { ApiServerOffer } from "./api-server-support";
-import type { IpTranslation } from "./ip-translation";
+import type { ReportedAddress } from "./pod-address";
 import type { PodMemory } from "./pod-memory";
 import { shadowPodMetadata } from "./shadow-pod-metadata";
 import { shadowPodSpec } from "./shadow-pod-spec";
@@ -20,7 +20,7 @@ import { shadowPodSpec } from "./shadow-pod-spec";
 export interface PodSurroundings {
   settings: NodeSettings;
   nodeIp: string;
-  translateIp: IpTranslation;
+  translateIp: ReportedAddress;
   /** @throws where the consumer's API server is to be offered and no address of it is known yet */
   apiServer: () => ApiServerOffer;
 }

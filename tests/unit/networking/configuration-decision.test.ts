@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
 import type { Configuration, Network } from "../../../runtime/api";
+import { parseCidr } from "../../../runtime/ipam/cidr";
 import { decideConfiguration } from "../../../runtime/networking/configuration/decision";
 import { network } from "../ipam/objects";
 import { configuration } from "./configuration";
@@ -189,5 +190,30 @@ describe("what a Configuration leads to", () => {
       decideConfiguration(milan, answered, [elder]).condition.message,
       "Configuration liqo-tenant-old/milan is for milan already; delete one of the two",
     );
+  });
+
+  describe("where this cluster's own addresses are in a place of the peer's", () => {
+    const own = [{ cidr: parseCidr("10.71.200.7/32"), what: "the InternalIP of Node rome-3" }];
+    const decision = decideConfiguration(milan, answered, [], own);
+
+    it("is a conflict that is named, with the way out", () => {
+      const { status, reason, message } = decision.condition;
+      assert.deepEqual([status, reason], ["False", "RangeConflict"]);
+      assert.equal(
+        message,
+        "10.71.0.0/16 holds 10.71.200.7, the InternalIP of Node rome-3, so nothing is sent there; " +
+          "delete Network liqo-tenant-milan/milan-pod-10-243-0-0-16, which comes back with another range",
+      );
+    });
+
+    it("is no place there, and the others stay", () => {
+      assert.deepEqual(decision.remote, { pod: [""], external: ["10.68.0.0/16"] });
+      assert.deepEqual(names(decision.networks), ["milan-pod-10-243-0-0-16", "milan-external-10-70-0-0-16"]);
+    });
+
+    it("is nothing of what the peer calls its networks at home", () => {
+      const asked = [{ cidr: parseCidr("10.243.0.9/32"), what: "the InternalIP of Node rome-3" }];
+      assert.equal(decideConfiguration(milan, answered, [], asked).condition.status, "True");
+    });
   });
 });

@@ -11,6 +11,7 @@ import {
   IP,
   type Kind,
   type KubeObject,
+  Namespace,
   Network,
   Node,
   Pod,
@@ -225,5 +226,107 @@ describe("networking controllers, while things change", function () {
     );
     setMasquerade(true);
     await until("they are back", () => ofNodes("database"));
+  });
+
+  it("send nothing to a peer's range while a node has an address there, and find it another one", async () => {
+    const server = await run(scenario);
+    const condition = () => server.get(Configuration, "liqo-tenant-milan/milan")?.status?.conditions?.[0];
+    const ranges = () => server.get(InternalFabric, "liqo-tenant-milan/milan")?.spec.remoteCIDRs;
+    const bypass = () => server.get(FirewallConfiguration, "liqo-tenant-milan/milan-masquerade-bypass");
+    const place = server.get(Network, "liqo-tenant-milan/milan-pod-10-243-0-0-16")?.status?.cidr ?? "";
+    assert.equal(place, "10.71.0.0/16");
+    assert.ok(ranges()?.includes(place));
+    createNode(server, "n9");
+    server.change(
+      Node,
+      "n9",
+      { status: { addresses: [{ type: "InternalIP", address: "10.71.4.4" }] } },
+      "status",
+    );
+    await until("the conflict is named", () => condition()?.reason === "RangeConflict");
+    assert.match(
+      condition()?.message ?? "",
+      /^10\.71\.0\.0\/16 holds 10\.71\.4\.4, the InternalIP of Node n9/,
+    );
+    const tunnel = () => server.get(RouteConfiguration, "liqo-tenant-milan/milan-gw-ext");
+    await until(
+      "no way leads there",
+      () => ranges()?.length === 0 && bypass() === undefined && tunnel() === undefined,
+    );
+    await quiet(server);
+
+    server.delete(Network, "liqo-tenant-milan/milan-pod-10-243-0-0-16");
+    await until("another place", () => condition()?.status === "True");
+    const [pod = ""] = server.get(Configuration, "liqo-tenant-milan/milan")?.status?.remote?.cidr?.pod ?? [];
+    assert.match(pod, /^10\.\d+\.0\.0\/16$/);
+    assert.notEqual(pod, place);
+    await until("the ways lead there", () => ranges()?.includes(pod) === true && bypass() !== undefined);
+    await quiet(server);
+  });
+
+  it("take back what a peer's range was refused for when the node is gone", async () => {
+    const server = await run(scenario);
+    const condition = () => server.get(Configuration, "liqo-tenant-milan/milan")?.status?.conditions?.[0];
+    server.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "n9" },
+      spec: {},
+      status: { addresses: [{ type: "ExternalIP", address: "10.68.0.1" }] },
+    });
+    await until("the conflict is named", () => condition()?.reason === "RangeConflict");
+    server.delete(Node, "n9");
+    await until("it is over", () => condition()?.status === "True");
+    await until(
+      "the ways lead there again",
+      () => server.get(InternalFabric, "liqo-tenant-milan/milan")?.spec.remoteCIDRs?.length === 2,
+    );
+  });
+
+  it("withhold what an IP in a tenant namespace may not name, and give the rest", async () => {
+    const server = await run(scenario);
+    server.create(Namespace, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: {
+        name: namespace,
+        labels: { "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "milan" },
+      },
+    });
+    const make = (name: string, ip: string) =>
+      server.create(IP, {
+        apiVersion: "ipam.liqo.io/v1alpha1",
+        kind: "IP",
+        metadata: { name, namespace },
+        spec: { ip },
+      });
+    const given = (name: string) => server.get(IP, `${namespace}/${name}`)?.status?.ip;
+    make("metadata", "169.254.169.254");
+    make("printer", "192.168.7.9");
+    await until("an address for the printer", () => given("printer"));
+    await until("the other one is told of", () =>
+      server
+        .list(Event)
+        .some(
+          ({ reason, message = "" }) => reason === "AddressRefused" && /169\.254\.169\.254/.test(message),
+        ),
+    );
+    assert.equal(given("metadata"), undefined);
+    assert.ok(given("milan-unknown-source"));
+
+    // The machine becomes a node.
+    server.create(Node, {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "n9" },
+      spec: {},
+      status: { addresses: [{ type: "InternalIP", address: "192.168.7.9" }] },
+    });
+    await until("the address is taken back", () => given("printer") === undefined);
+    await until(
+      "the translation goes as well",
+      () => server.get(FirewallConfiguration, `${namespace}/printer-remap-ipmapping-gw`) === undefined,
+    );
+    await quiet(server);
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 
 import type { Configuration, ForeignCluster, ShadowEndpointSlice } from "../../../runtime/api";
 import {
+  foreignAddresses,
   isReachable,
   type SliceSurroundings,
   sliceOfShadow,
@@ -129,6 +130,20 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
     assert.deepEqual(shown(sliceOfShadow(shadow(), surroundings({ networking: false }))), expected);
     const apart = surroundings({ foreignCluster: foreignCluster(undefined, "Established") });
     assert.deepEqual(shown(sliceOfShadow(shadow(), apart)), expected);
+  });
+
+  it("leads to nothing that is not the consumer's own, and says what that was", () => {
+    const stolen = shadow();
+    stolen.spec.template = {
+      addressType: "IPv4",
+      // A node of the provider's, a pod of another consumer's, and one of the consumer's.
+      endpoints: [{ addresses: ["172.18.0.2"] }, { addresses: ["10.50.1.9"] }, { addresses: ["10.31.4.7"] }],
+      ports: [],
+    };
+    assert.deepEqual(shown(sliceOfShadow(stolen, surroundings())), ["10.71.4.7 true"]);
+    assert.deepEqual(foreignAddresses(stolen, surroundings()), ["172.18.0.2", "10.50.1.9"]);
+    assert.deepEqual(foreignAddresses(shadow(), surroundings()), []);
+    assert.deepEqual(foreignAddresses(stolen, surroundings({ networking: false })), []);
   });
 
   it("waits for the consumer's networks to have their places", () => {
