@@ -7,7 +7,7 @@ import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf } from "./peering-sides";
-import { digestOf } from "./triggers";
+import { specDigest } from "./triggers";
 import { after, timeouts, withWait } from "./waiting";
 
 export interface NamespaceOffloadingArgs {
@@ -93,7 +93,7 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
         namespace: namespaceOf(offloading),
         name: offloading.metadata.name,
         field: { path: "{.status.offloadingPhase}", equals: "Ready" },
-        triggers: { spec: digestOf(plan.spec) },
+        triggers: { spec: specDigest(plan) },
         timeoutSeconds,
       },
       { parent: this },

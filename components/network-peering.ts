@@ -23,7 +23,7 @@ import { type ClusterArgs, connected, inState } from "./cluster";
 import { installedSides, toldBy } from "./installed-clusters";
 import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
-import { digestOf } from "./triggers";
+import { digestOf, specDigest } from "./triggers";
 import { after, timeouts, withWait } from "./waiting";
 
 export interface NetworkPeeringArgs {
@@ -219,7 +219,7 @@ class End {
         namespace: namespaceOf(object),
         name: object.metadata.name,
         condition: { type: "NetworkCIDRsConfigured" },
-        triggers: { spec: digestOf(plan.spec) },
+        triggers: { spec: specDigest(plan) },
         timeoutSeconds,
       },
       { parent },
@@ -233,7 +233,7 @@ class End {
     const metadata = plan.apply((gateway) => gateway.metadata);
     const gateway = this.object("gateway-server", { metadata, plan }, "GatewayServer", placed);
     const service = this.told.apply((told) => told?.gatewayService ?? "");
-    return this.read("GatewayServer", gateway, { spec: digestOf(plan.spec), service });
+    return this.read("GatewayServer", gateway, { spec: specDigest(plan), service });
   }
 
   call(link: pulumi.Output<NetworkLink>, placed: pulumi.Resource[], server: GatewayRead): GatewayRead {
@@ -247,7 +247,7 @@ class End {
       .all([this.parts.end, link, this.liqoNamespace])
       .apply(([end, settings, namespace]) => gatewayClient(end, settings, namespace, nothing).metadata);
     const gateway = this.object("gateway-client", { metadata, plan }, "GatewayClient", placed);
-    return this.read("GatewayClient", gateway, { spec: digestOf(plan.spec) });
+    return this.read("GatewayClient", gateway, { spec: specDigest(plan) });
   }
 
   /** Accepts the other's key. */

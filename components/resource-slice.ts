@@ -10,7 +10,7 @@ import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf } from "./peering-sides";
 import { readyNode } from "./ready-node";
-import { digestOf } from "./triggers";
+import { specDigest } from "./triggers";
 import { after, timeouts } from "./waiting";
 
 export interface ResourceSliceArgs {
@@ -85,7 +85,7 @@ export class ResourceSlice extends pulumi.ComponentResource {
       timeoutSeconds,
     };
     // Decided again when something else is asked for.
-    const triggers = { spec: digestOf(plan.spec) };
+    const triggers = { spec: specDigest(plan) };
     const decisions = ["Authentication", "Resources"].map((type) => {
       const path = `{.status.conditions[?(@.type=="${type}")].status}`;
       const decided = {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 
 import { isRecord } from "../runtime/api/invalid-object";
 
@@ -8,8 +8,13 @@ import { isRecord } from "../runtime/api/invalid-object";
  * Stands for a value among the triggers of a wait or a read: another value has another digest, so that the wait is repeated. It is as known, and as
  * secret, as the value.
  */
-export function digestOf(value: pulumi.Input<unknown>): pulumi.Output<string> {
-  return pulumi.output(value).apply((known) => digest(known));
+export function digestOf(value: pulumi.Output<unknown>): pulumi.Output<string> {
+  return value.apply((known) => digest(known));
+}
+
+/** The same for the spec of a manifest. */
+export function specDigest(plan: pulumi.Output<{ spec?: unknown }>): pulumi.Output<string> {
+  return plan.apply(({ spec }) => digest(spec));
 }
 
 /** The same for a plain value; the order of keys does not count. */

@@ -7,7 +7,7 @@ import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { readyNode } from "./ready-node";
-import { digestOf } from "./triggers";
+import { specDigest } from "./triggers";
 import { after, timeouts } from "./waiting";
 
 export interface VirtualNodeArgs {
@@ -99,7 +99,7 @@ export class VirtualNode extends pulumi.ComponentResource {
         ? readyNode(
             `${name}-node`,
             nodeName,
-            { consumer, timeoutSeconds, triggers: { spec: digestOf(plan.spec) } },
+            { consumer, timeoutSeconds, triggers: { spec: specDigest(plan) } },
             this,
           )
         : nodeName;

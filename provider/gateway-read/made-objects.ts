@@ -1,4 +1,10 @@
-import { gatewayObjectName, type KubeObject, Service, WgGatewayClient, WgGatewayServer } from "../../runtime/api";
+import {
+  gatewayObjectName,
+  type KubeObject,
+  Service,
+  WgGatewayClient,
+  WgGatewayServer,
+} from "../../runtime/api";
 import { ApiError, type KubeClient } from "../../runtime/kube";
 import { lookMs } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
@@ -9,7 +15,7 @@ import { type Finding, waitForObject } from "../waiting/object-wait";
 export interface Reached {
   port: number;
   /** Those of a load balancer; undefined where the Service does not tell. */
-  addresses?: string[];
+  addresses?: readonly string[];
 }
 
 /**
