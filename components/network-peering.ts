@@ -124,6 +124,7 @@ export class NetworkPeering extends pulumi.ComponentResource {
         timeoutSeconds,
         end: sides.apply((both) => ({ side: both.consumer, peer: both.provider.clusterId })),
         options: optionsFor(consumer),
+        gateway: server === "consumer" ? "GatewayServer" : "GatewayClient",
         namespaces,
       }),
       provider: new End("provider", provider, {
@@ -132,6 +133,7 @@ export class NetworkPeering extends pulumi.ComponentResource {
         timeoutSeconds,
         end: sides.apply((both) => ({ side: both.provider, peer: both.consumer.clusterId })),
         options: optionsFor(provider),
+        gateway: server === "provider" ? "GatewayServer" : "GatewayClient",
         namespaces,
       }),
     };
@@ -163,6 +165,8 @@ interface EndParts {
   timeoutSeconds: number;
   end: pulumi.Output<LinkEnd>;
   options: ClusterResourceOptions;
+  /** Its end of the tunnel. */
+  gateway: "GatewayServer" | "GatewayClient";
   /** Those that the component makes. */
   namespaces: pulumi.Resource[];
 }
@@ -187,6 +191,7 @@ class End {
       {
         kubeconfig: cluster.kubeconfig,
         liqoNamespace: this.liqoNamespace,
+        gateway: parts.gateway,
         installedPodCidrs: this.told.apply((told) => told?.podCidrs),
         triggers: this.told.apply((told) => told && { networks: told.networks }),
         timeoutSeconds: parts.timeoutSeconds,

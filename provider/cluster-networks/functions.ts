@@ -11,6 +11,7 @@ import {
   timeoutInput,
   triggersInput,
 } from "../cluster-inputs";
+import { gatewayEnd, sameEnd } from "../gateway-end";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { waitForObject } from "../waiting/object-wait";
@@ -26,6 +27,9 @@ const inputs = z.object({
     .describe(
       "Pod networks of the cluster's installation; another one of its making is about to be removed. By default whatever is there counts.",
     ),
+  gateway: gatewayEnd
+    .optional()
+    .describe("Which end of the tunnel to the peer the cluster has; it stays as long as the tunnel."),
   triggers: triggersInput,
   timeoutSeconds: timeoutInput(120),
 });
@@ -49,6 +53,8 @@ export const clusterNetworks = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["liqoNamespace"],
+  // Here, since it is what a network peering begins with: nothing of another end has been made yet.
+  validateChange: (olds, news) => sameEnd("gateway", olds.gateway, news.gateway),
 
   async create(news, context) {
     return {

@@ -12,15 +12,16 @@ import {
   timeoutInput,
   triggersInput,
 } from "../cluster-inputs";
-import type { InputFault, ProviderContext } from "../resource-definition";
+import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
+import { gatewayEnd, sameEnd } from "../gateway-end";
 import { staleStatus } from "../waiting/expectation";
 import { type Finding, waitForObject } from "../waiting/object-wait";
 import { madeOf, otherEndpoint, type Reached } from "./made-objects";
 
 const inputs = z.object({
   ...clusterInputs,
-  kind: z.enum(["GatewayServer", "GatewayClient"]).describe("Which end of the tunnel it is."),
+  kind: gatewayEnd.describe("Which end of the tunnel it is."),
   namespace: nameInput.describe("Namespace of the gateway: the one for everything about the peer."),
   name: nameInput.describe("Name of the gateway."),
   triggers: triggersInput,
@@ -46,7 +47,10 @@ export const gatewayRead = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["kind", "namespace", "name"],
-  validateChange: oneEnd,
+  validateChange: (olds, news) =>
+    olds.namespace === (news.namespace ?? olds.namespace) && olds.name === (news.name ?? olds.name)
+      ? sameEnd("kind", olds.kind, news.kind)
+      : [],
 
   async create(news, context) {
     const id = objectId(news);
@@ -65,15 +69,6 @@ export const gatewayRead = resourceFunctions({
     }),
   update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
-
-/** Both ends of one name would be one gateway for the cluster: the old one goes last, and until then neither works. */
-function oneEnd(olds: Partial<Inputs>, news: Partial<Inputs>): InputFault[] {
-  const { kind: before, namespace, name } = olds;
-  if (before === undefined || news.kind === undefined || news.kind === before) return [];
-  if (namespace !== (news.namespace ?? namespace) || name !== (news.name ?? name)) return [];
-  const reason = `is "${news.kind}", but ${namespace}/${name} is the ${before} of this peering, and the two cannot be at once. Put "server" back as it was; or take the network of the peering out, run once, and then give the other server`;
-  return [{ property: "kind", reason }];
-}
 
 interface Reachable {
   /** What was made from the template. */

@@ -72,8 +72,9 @@ export const LIVE_ARGUMENTS: Readonly<Record<string, readonly [Effect, test: str
   "NetworkPeering.link": ["carried", LIVE],
   "NetworkPeering.link.serviceType": ["carried", LIVE],
   "NetworkPeering.link.port": ["carried", LIVE],
-  "NetworkPeering.link.nodePort": ["carried", PEERED],
-  "NetworkPeering.link.loadBalancerIp": ["carried", LIVE],
+  "NetworkPeering.link.nodePort": ["carried", NONE],
+  // Given, it is carried; taken out, it stays on the Service.
+  "NetworkPeering.link.loadBalancerIp": ["carried", NONE],
   "NetworkPeering.link.serviceAnnotations": ["carried", LIVE],
   "NetworkPeering.link.address": ["carried", LIVE],
   "NetworkPeering.link.addressPort": ["carried", LIVE],
@@ -90,8 +91,8 @@ export const LIVE_ARGUMENTS: Readonly<Record<string, readonly [Effect, test: str
   "Peering.resourceSliceClass": ["carried", NONE],
   "Peering.createResourceSlice": ["carried", NONE],
   "Peering.createVirtualNode": ["its cluster", NONE],
-  "Peering.networking": ["carried", PEERED],
-  "Peering.inBand": ["carried", PEERED],
+  "Peering.networking": ["carried", NONE],
+  "Peering.inBand": ["carried", NONE],
   "Peering.timeoutSeconds": ["access", LIVE],
 
   "ResourceSlice.consumer": ["access", ACCESS],

@@ -161,14 +161,18 @@ describe("an answer of the present spec", () => {
     const faults = (before: object, after: object) =>
       resources.gatewayRead.check({ ...before }, { ...after }).failures.map(({ reason }) => reason);
     const [fault = "", ...others] = faults(inputs("GatewayServer"), inputs("GatewayClient"));
-    assert.match(
-      fault,
-      /^is "GatewayClient", but liqo-tenant-rome\/rome is the GatewayServer of this peering/,
-    );
+    assert.match(fault, /^is "GatewayClient", but the cluster has the GatewayServer of this peering/);
     assert.match(fault, /Put "server" back as it was; or take the network of the peering out, run once/);
     assert.deepEqual(others, []);
     assert.deepEqual(faults(inputs("GatewayServer"), inputs("GatewayServer")), []);
     assert.deepEqual(faults(inputs("GatewayServer"), inputs("GatewayClient", "turin")), []);
     assert.deepEqual(faults({}, inputs("GatewayClient")), []);
+    const networks = (gateway?: string) => ({
+      kubeconfig: inputs("").kubeconfig,
+      ...(gateway !== undefined && { gateway }),
+    });
+    const turned = (before?: string) =>
+      resources.clusterNetworks.check(networks(before), networks("GatewayServer")).failures.length;
+    assert.deepEqual([turned("GatewayClient"), turned("GatewayServer"), turned()], [1, 0, 0]);
   });
 });
