@@ -57,7 +57,7 @@ const installedCluster = cluster<PeeringClusterArgs>({
   tenantNamespace: later,
 });
 
-const networkingShape = shape<NetworkingArgs>({
+export const networkingShape = shape<NetworkingArgs>({
   podCidrs: z.array(later),
   serviceCidr: given,
   externalCidr: later,

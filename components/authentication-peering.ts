@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { IdentityCredentials } from "../provider/identity-credentials/resource";
 import { NonceRead } from "../provider/nonce-read/resource";
 import { TenantCredentials } from "../provider/tenant-credentials/resource";
+import { WaitFor } from "../provider/wait-for/resource";
 import {
   controlPlaneIdentity,
   nonceData,
@@ -13,9 +14,11 @@ import {
 import { authenticationPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { connected, inState } from "./cluster";
+import { toldBy } from "./installed-clusters";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
-import { timeouts, withWait } from "./waiting";
+import { digestOf } from "./triggers";
+import { after, timeouts, withWait } from "./waiting";
 
 export interface AuthenticationPeeringArgs {
   /** The cluster that offloads work. */
@@ -103,6 +106,7 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
       },
       atProvider,
     );
+    const told = toldBy(args.provider.clusterId);
     const granted = new IdentityCredentials(
       `${name}-identity-credentials`,
       {
@@ -111,9 +115,16 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
         namespace: namespaceOf(tenantObject),
         name: tenantObject.metadata.name,
         csr,
+        // None is a wish, too: a proxy that is taken out must be out of the credentials.
+        proxyUrl: pulumi.output(proxyUrl).apply((url) => url ?? ""),
+        apiServer: told.apply((installation) => installation?.apiServer),
+        triggers: told.apply((installation) => installation && { access: installation.access }),
       },
       { parent: this },
     );
+    const identitySpec = pulumi
+      .all([sides, granted.authParams])
+      .apply(([both, authParams]) => controlPlaneIdentity(both, authParams).spec);
     const identity = new KubernetesObject(
       `${name}-identity`,
       {
@@ -123,14 +134,27 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
           sides.apply((both) => controlPlaneIdentity(both, {}).metadata),
           "jsonpath={.status.kubeconfigSecretRef.name}",
         ),
-        spec: pulumi
-          .all([sides, granted.authParams])
-          .apply(([both, authParams]) => controlPlaneIdentity(both, authParams).spec),
+        spec: identitySpec,
       },
       atConsumer,
     );
+    // The annotation's wait takes the kubeconfig of older credentials for one.
+    const written = new WaitFor(
+      `${name}-identity-kubeconfig`,
+      {
+        ...common,
+        kubeconfig: consumer.kubeconfig,
+        apiVersion: "authentication.liqo.io/v1beta1",
+        kind: "Identity",
+        namespace: namespaceOf(identity),
+        name: identity.metadata.name,
+        field: { path: "{.status.kubeconfigSecretRef.name}" },
+        triggers: { spec: digestOf(identitySpec) },
+      },
+      { parent: this },
+    );
 
-    this.consumerTenantNamespace = namespaceOf(identity);
+    this.consumerTenantNamespace = after([written], namespaceOf(identity));
     this.providerTenantNamespace = namespaceOf(tenantObject);
     this.registerOutputs({
       consumerTenantNamespace: this.consumerTenantNamespace,

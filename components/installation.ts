@@ -31,6 +31,7 @@ import type { InstallationArgs } from "./installation-args";
 import { networkObjects } from "./installation-networks";
 import { rememberInstallation } from "./installed-clusters";
 import { KubernetesObject, type KubernetesObjectArgs, planned } from "./kubernetes-object";
+import { toldToPeers } from "./told-to-peers";
 import { after, timeouts } from "./waiting";
 
 /**
@@ -196,7 +197,8 @@ export class Installation extends pulumi.ComponentResource {
 
     this.clusterId = after([guard], clusterId);
     this.namespace = after([guard], structure.namespace);
-    rememberInstallation(this.clusterId, { subject, ...modules, proxy: structure.proxy });
+    const told = pulumi.all([guard.urn, toldToPeers(given)]).apply(([, value]) => value);
+    rememberInstallation(this.clusterId, { subject, ...modules, proxy: structure.proxy, told });
     this.registerOutputs({ clusterId: this.clusterId, namespace: this.namespace });
   }
 }

@@ -1,4 +1,6 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
+
+import { isServedFromPlugin } from "../provider/liqo-resource";
 
 /** What an installation of this program has that peerings need. */
 export interface InstalledCluster {
@@ -6,13 +8,40 @@ export interface InstalledCluster {
   subject: string;
   networking: boolean;
   proxy: boolean;
+  /** Known once it holds in the cluster. */
+  told: pulumi.Output<ToldByInstallation>;
+}
+
+/** What of an installation the peerings carry to its peers, or what that depends on. */
+export interface ToldByInstallation {
+  /** The networks of its pods; undefined without networking. */
+  podCidrs?: string[];
+  /** Stands for its networks as peers know them. */
+  networks: string;
+  /** Stands for what the Services of its gateways are made from. */
+  gatewayService: string;
+  /** Stands for how peers reach its API server. */
+  access: string;
+  /** URL of its API server; undefined where the cluster itself finds it out. */
+  apiServer?: string;
 }
 
 const installed = new WeakMap<object, InstalledCluster>();
+/** In the plugin, which serves one run: there each component has outputs of its own, which hold the same ID. */
+const installedById = new Map<string, InstalledCluster>();
 
 /** Tells it to the peerings that take the installation's cluster ID. */
 export function rememberInstallation(clusterId: pulumi.Output<string>, cluster: InstalledCluster): void {
   installed.set(clusterId, cluster);
+  if (isServedFromPlugin()) clusterId.apply((id) => void installedById.set(id, cluster));
+}
+
+/** What the installation tells that a cluster ID was taken from; undefined where it is not of this program. */
+export function toldBy(clusterId: pulumi.Input<string>): pulumi.Output<ToldByInstallation | undefined> {
+  const found = installationOf(clusterId);
+  if (found !== undefined) return found.told;
+  if (!isServedFromPlugin()) return pulumi.output(undefined);
+  return pulumi.output(clusterId).apply((id) => pulumi.output(installedById.get(id)?.told));
 }
 
 /** The installation that a cluster ID was taken from; undefined for an ID from elsewhere, of which a preview knows no more. */

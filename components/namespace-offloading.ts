@@ -1,10 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 
+import { WaitFor } from "../provider/wait-for/resource";
 import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/offloading";
 import { namespaceOffloadingShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
+import { namespaceOf } from "./peering-sides";
+import { specDigest } from "./triggers";
 import { after, timeouts, withWait } from "./waiting";
 
 export interface NamespaceOffloadingArgs {
@@ -62,7 +65,7 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
     super("pulumi-liqo:index:NamespaceOffloading", name, { ...args, cluster: inState(args.cluster) }, opts);
 
     const { cluster, timeoutSeconds = 120, ...settings } = args;
-    const { provider } = connected(name, cluster, this);
+    const { provider, kubeconfig } = connected(name, cluster, this);
     const plan = pulumi
       .output(settings)
       .apply((value) =>
@@ -80,8 +83,24 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
       { parent: this, provider, ...timeouts(timeoutSeconds) },
     );
 
+    // The annotation's wait takes an answer to an older spec for one.
+    const extended = new WaitFor(
+      `${name}-extended`,
+      {
+        kubeconfig,
+        apiVersion: "offloading.liqo.io/v1beta1",
+        kind: "NamespaceOffloading",
+        namespace: namespaceOf(offloading),
+        name: offloading.metadata.name,
+        field: { path: "{.status.offloadingPhase}", equals: "Ready" },
+        triggers: { spec: specDigest(plan) },
+        timeoutSeconds,
+      },
+      { parent: this },
+    );
+
     this.remoteNamespaceName = offloading.status.apply((status) => status?.remoteNamespaceName ?? "");
-    this.namespace = after([offloading], settings.namespace);
+    this.namespace = after([extended], settings.namespace);
     this.registerOutputs({ remoteNamespaceName: this.remoteNamespaceName, namespace: this.namespace });
   }
 }

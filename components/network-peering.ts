@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ClusterNetworks } from "../provider/cluster-networks/resource";
 import { GatewayRead } from "../provider/gateway-read/resource";
 import { NetworkConnection } from "../provider/network-connection/resource";
+import { WaitFor } from "../provider/wait-for/resource";
 import { Name } from "../runtime/api/keys";
 import type { Manifest, ManifestMeta } from "../runtime/plan/manifest";
 import {
@@ -19,9 +20,10 @@ import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
 import { networkPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
-import { installedSides } from "./installed-clusters";
+import { installedSides, toldBy } from "./installed-clusters";
 import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
+import { digestOf, specDigest } from "./triggers";
 import { after, timeouts, withWait } from "./waiting";
 
 export interface NetworkPeeringArgs {
@@ -122,6 +124,7 @@ export class NetworkPeering extends pulumi.ComponentResource {
         timeoutSeconds,
         end: sides.apply((both) => ({ side: both.consumer, peer: both.provider.clusterId })),
         options: optionsFor(consumer),
+        gateway: server === "consumer" ? "GatewayServer" : "GatewayClient",
         namespaces,
       }),
       provider: new End("provider", provider, {
@@ -130,6 +133,7 @@ export class NetworkPeering extends pulumi.ComponentResource {
         timeoutSeconds,
         end: sides.apply((both) => ({ side: both.provider, peer: both.consumer.clusterId })),
         options: optionsFor(provider),
+        gateway: server === "provider" ? "GatewayServer" : "GatewayClient",
         namespaces,
       }),
     };
@@ -140,8 +144,9 @@ export class NetworkPeering extends pulumi.ComponentResource {
     const serverRead = listening.serve(link, placed);
     const clientRead = calling.call(link, placed, serverRead);
     const keys = [listening.accept(clientRead), calling.accept(serverRead)];
-    const atConsumer = ends.consumer.connection(keys, [serverRead, clientRead]);
-    const atProvider = ends.provider.connection(keys, [serverRead, clientRead]);
+    const gateways = { link, reads: [serverRead, clientRead] };
+    const atConsumer = ends.consumer.connection(keys, gateways);
+    const atProvider = ends.provider.connection(keys, gateways);
 
     const connections = [atConsumer, atProvider];
     this.consumerTenantNamespace = after(connections, ends.consumer.namespace);
@@ -160,6 +165,8 @@ interface EndParts {
   timeoutSeconds: number;
   end: pulumi.Output<LinkEnd>;
   options: ClusterResourceOptions;
+  /** Its end of the tunnel. */
+  gateway: "GatewayServer" | "GatewayClient";
   /** Those that the component makes. */
   namespaces: pulumi.Resource[];
 }
@@ -169,6 +176,7 @@ type Specified = Manifest & { spec?: object };
 /** One of the two clusters, with what the peering puts there. */
 class End {
   private readonly liqoNamespace: pulumi.Output<string>;
+  private readonly told: ReturnType<typeof toldBy>;
   private readonly networks: ClusterNetworks;
 
   constructor(
@@ -177,11 +185,15 @@ class End {
     private readonly parts: EndParts,
   ) {
     this.liqoNamespace = pulumi.output(cluster.liqoNamespace ?? Name.liqoNamespace);
+    this.told = toldBy(cluster.clusterId);
     this.networks = new ClusterNetworks(
       `${parts.name}-${role}-networks`,
       {
         kubeconfig: cluster.kubeconfig,
         liqoNamespace: this.liqoNamespace,
+        gateway: parts.gateway,
+        installedPodCidrs: this.told.apply((told) => told?.podCidrs),
+        triggers: this.told.apply((told) => told && { networks: told.networks }),
         timeoutSeconds: parts.timeoutSeconds,
       },
       { parent: parts.parent },
@@ -192,29 +204,44 @@ class End {
     return this.parts.end.apply(({ side }) => side.tenantNamespace);
   }
 
-  /** Finds places for the other's networks. */
-  place(other: End): KubernetesObject {
+  /** Finds places for the other's networks. Ready once there is one for each that it has now. */
+  place(other: End): pulumi.Resource {
     const plan = pulumi
       .all([this.parts.end, other.networks.podCidrs, other.networks.externalCidr])
       .apply(([end, podCidrs, externalCidr]) => configuration(end, { podCidrs, externalCidr }));
     const nothing = { podCidrs: [], externalCidr: "" };
     const metadata = this.parts.end.apply((end) => configuration(end, nothing).metadata);
     const whole = { metadata: withWait(metadata, "condition=NetworkCIDRsConfigured"), plan };
-    return this.object("configuration", whole, "Configuration");
+    const object = this.object("configuration", whole, "Configuration");
+    const { name, parent, timeoutSeconds } = this.parts;
+    // The annotation's wait takes an answer to an older spec for one.
+    return new WaitFor(
+      `${name}-${this.role}-configured`,
+      {
+        kubeconfig: this.cluster.kubeconfig,
+        apiVersion: "networking.liqo.io/v1beta1",
+        kind: "Configuration",
+        namespace: namespaceOf(object),
+        name: object.metadata.name,
+        condition: { type: "NetworkCIDRsConfigured" },
+        triggers: { spec: specDigest(plan) },
+        timeoutSeconds,
+      },
+      { parent },
+    );
   }
 
-  serve(link: pulumi.Output<NetworkLink>, placed: KubernetesObject[]): GatewayRead {
+  serve(link: pulumi.Output<NetworkLink>, placed: pulumi.Resource[]): GatewayRead {
     const plan = pulumi
       .all([this.parts.end, link, this.liqoNamespace])
       .apply(([end, settings, namespace]) => gatewayServer(end, settings, namespace));
     const metadata = plan.apply((gateway) => gateway.metadata);
-    return this.read(
-      "GatewayServer",
-      this.object("gateway-server", { metadata, plan }, "GatewayServer", placed),
-    );
+    const gateway = this.object("gateway-server", { metadata, plan }, "GatewayServer", placed);
+    const service = this.told.apply((told) => told?.gatewayService ?? "");
+    return this.read("GatewayServer", gateway, { spec: specDigest(plan), service });
   }
 
-  call(link: pulumi.Output<NetworkLink>, placed: KubernetesObject[], server: GatewayRead): GatewayRead {
+  call(link: pulumi.Output<NetworkLink>, placed: pulumi.Resource[], server: GatewayRead): GatewayRead {
     const plan = pulumi
       .all([this.parts.end, link, this.liqoNamespace, server.addresses, server.port])
       .apply(([end, settings, namespace, addresses, port]) =>
@@ -224,10 +251,8 @@ class End {
     const metadata = pulumi
       .all([this.parts.end, link, this.liqoNamespace])
       .apply(([end, settings, namespace]) => gatewayClient(end, settings, namespace, nothing).metadata);
-    return this.read(
-      "GatewayClient",
-      this.object("gateway-client", { metadata, plan }, "GatewayClient", placed),
-    );
+    const gateway = this.object("gateway-client", { metadata, plan }, "GatewayClient", placed);
+    return this.read("GatewayClient", gateway, { spec: specDigest(plan) });
   }
 
   /** Accepts the other's key. */
@@ -237,8 +262,11 @@ class End {
     return this.object("public-key", { metadata, plan }, "PublicKey");
   }
 
-  /** The tunnel, once it is up; waited for again when one of the gateways has another key or address. */
-  connection(keys: KubernetesObject[], gateways: GatewayRead[]): NetworkConnection {
+  /** The tunnel, once it is up; waited for again when it is to be another one, or one of the gateways has another key or address. */
+  connection(
+    keys: KubernetesObject[],
+    { link, reads }: { link: pulumi.Output<NetworkLink>; reads: GatewayRead[] },
+  ): NetworkConnection {
     const { name, parent, end, timeoutSeconds } = this.parts;
     return new NetworkConnection(
       `${name}-${this.role}-connection`,
@@ -246,10 +274,11 @@ class End {
         kubeconfig: this.cluster.kubeconfig,
         peerClusterId: end.apply(({ peer }) => peer),
         triggers: {
-          keys: pulumi.all(gateways.map((gateway) => gateway.publicKey)).apply((all) => all.join(" ")),
+          keys: pulumi.all(reads.map((gateway) => gateway.publicKey)).apply((all) => all.join(" ")),
           addresses: pulumi
-            .all(gateways.map(({ addresses, port }) => pulumi.all([addresses, port])))
+            .all(reads.map(({ addresses, port }) => pulumi.all([addresses, port])))
             .apply((all) => all.flat(2).join(" ")),
+          link: digestOf(link),
         },
         timeoutSeconds,
       },
@@ -257,7 +286,11 @@ class End {
     );
   }
 
-  private read(kind: "GatewayServer" | "GatewayClient", gateway: KubernetesObject): GatewayRead {
+  private read(
+    kind: "GatewayServer" | "GatewayClient",
+    gateway: KubernetesObject,
+    triggers: Record<string, pulumi.Output<string>>,
+  ): GatewayRead {
     const { name, parent, timeoutSeconds } = this.parts;
     return new GatewayRead(
       `${name}-${this.role}-gateway`,
@@ -266,6 +299,7 @@ class End {
         kind,
         namespace: namespaceOf(gateway),
         name: gateway.metadata.name,
+        triggers,
         timeoutSeconds,
       },
       { parent },

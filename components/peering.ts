@@ -8,7 +8,7 @@ import { peeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { AuthenticationPeering } from "./authentication-peering";
 import { connected, inState } from "./cluster";
-import { installedSides } from "./installed-clusters";
+import { installedSides, toldBy } from "./installed-clusters";
 import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
 import { type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { ResourceSlice } from "./resource-slice";
@@ -194,6 +194,7 @@ function lend(
             consumerKubeconfig: consumer.kubeconfig,
             tenantNamespace: connected,
             providerClusterId: provider.clusterId,
+            triggers: toldBy(provider.clusterId).apply((told) => told && { networks: told.networks }),
             timeoutSeconds,
           },
           { parent },

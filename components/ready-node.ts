@@ -4,12 +4,18 @@ import { WaitFor } from "../provider/wait-for/resource";
 import type { ClusterAccess } from "./cluster";
 import { after } from "./waiting";
 
+/** How a node is waited for; again whenever a trigger changes. */
+interface NodeWait {
+  consumer: ClusterAccess;
+  timeoutSeconds: number;
+  triggers: Record<string, pulumi.Output<string>>;
+}
+
 /** The name of a node, once the node is Ready. */
 export function readyNode(
   name: string,
   nodeName: pulumi.Output<string>,
-  { kubeconfig }: ClusterAccess,
-  timeoutSeconds: number,
+  { consumer: { kubeconfig }, timeoutSeconds, triggers }: NodeWait,
   parent: pulumi.Resource,
 ): pulumi.Output<string> {
   const ready = new WaitFor(
@@ -20,6 +26,7 @@ export function readyNode(
       kind: "Node",
       name: nodeName,
       condition: { type: "Ready" },
+      triggers,
       timeoutSeconds,
     },
     { parent },

@@ -10,6 +10,7 @@ import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf } from "./peering-sides";
 import { readyNode } from "./ready-node";
+import { specDigest } from "./triggers";
 import { after, timeouts } from "./waiting";
 
 export interface ResourceSliceArgs {
@@ -83,13 +84,16 @@ export class ResourceSlice extends pulumi.ComponentResource {
       name: slice.metadata.name,
       timeoutSeconds,
     };
+    // Decided again when something else is asked for.
+    const triggers = { spec: specDigest(plan) };
     const decisions = ["Authentication", "Resources"].map((type) => {
       const path = `{.status.conditions[?(@.type=="${type}")].status}`;
       const decided = {
         field: { path, equals: "Accepted" },
         failOn: { path, equals: "Denied", forSeconds: DENIAL_STANDS },
       };
-      return new WaitFor(`${name}-${type.toLowerCase()}`, { ...about, ...decided }, { parent: this });
+      const args = { ...about, ...decided, triggers };
+      return new WaitFor(`${name}-${type.toLowerCase()}`, args, { parent: this });
     });
     this.sliceName = after(decisions, slice.metadata.name);
 
@@ -100,12 +104,13 @@ export class ResourceSlice extends pulumi.ComponentResource {
         kind: "Identity",
         name: this.sliceName.apply(sliceIdentityName),
         field: { path: "{.status.kubeconfigSecretRef.name}" },
+        triggers,
       },
       { parent: this },
     );
     this.kubeconfigSecretName = identity.value;
     this.nodeName = createVirtualNode
-      ? readyNode(`${name}-node`, this.sliceName, consumer, timeoutSeconds, this)
+      ? readyNode(`${name}-node`, this.sliceName, { consumer, timeoutSeconds, triggers }, this)
       : pulumi.output("");
     this.registerOutputs({
       sliceName: this.sliceName,

@@ -7,6 +7,7 @@ import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { readyNode } from "./ready-node";
+import { specDigest } from "./triggers";
 import { after, timeouts } from "./waiting";
 
 export interface VirtualNodeArgs {
@@ -95,7 +96,12 @@ export class VirtualNode extends pulumi.ComponentResource {
     const nodeName = after([object], settings.nodeName);
     this.nodeName =
       (settings.createNode ?? true)
-        ? readyNode(`${name}-node`, nodeName, consumer, timeoutSeconds, this)
+        ? readyNode(
+            `${name}-node`,
+            nodeName,
+            { consumer, timeoutSeconds, triggers: { spec: specDigest(plan) } },
+            this,
+          )
         : nodeName;
     this.registerOutputs({ nodeName: this.nodeName });
   }

@@ -42,6 +42,12 @@ export function timeoutInput(defaultSeconds: number) {
     .describe(`Longest time to wait, in seconds; ${defaultSeconds} by default.`);
 }
 
+/** What an answer depends on beside the other inputs, as texts that stand for it. */
+export const triggersInput = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe("Arbitrary values: when one changes, look again.");
+
 /** The name of a Kubernetes object or namespace. */
 export const nameInput = z
   .string({ error: "is missing; give a name" })

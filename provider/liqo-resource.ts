@@ -58,6 +58,11 @@ export function dynamicProviderCode(key: ResourceKey): string {
 
 let pluginVersion: string | undefined;
 
+/** Whether resources made in this process are the plugin's own. */
+export function isServedFromPlugin(): boolean {
+  return pluginVersion !== undefined;
+}
+
 /** From now on, resources made in this process are the plugin's own. Called once, when the plugin starts. */
 export function serveResourcesFromPlugin(version: string): void {
   pluginVersion = version;

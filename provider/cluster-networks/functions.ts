@@ -1,8 +1,17 @@
 import { z } from "zod";
 
-import { Label, Name, Network } from "../../runtime/api";
+import { Annotation, Label, Name, Network } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
-import { clusterInputs, inCluster, lookMs, nameInput, recorded, timeoutInput } from "../cluster-inputs";
+import {
+  clusterInputs,
+  inCluster,
+  lookMs,
+  nameInput,
+  recorded,
+  timeoutInput,
+  triggersInput,
+} from "../cluster-inputs";
+import { gatewayEnd, sameEnd } from "../gateway-end";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { waitForObject } from "../waiting/object-wait";
@@ -12,6 +21,16 @@ const inputs = z.object({
   liqoNamespace: nameInput
     .default(Name.liqoNamespace)
     .describe(`Namespace of the control plane; \`${Name.liqoNamespace}\` by default.`),
+  installedPodCidrs: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Pod networks of the cluster's installation; another one of its making is about to be removed. By default whatever is there counts.",
+    ),
+  gateway: gatewayEnd
+    .optional()
+    .describe("Which end of the tunnel to the peer the cluster has; it stays as long as the tunnel."),
+  triggers: triggersInput,
   timeoutSeconds: timeoutInput(120),
 });
 type Inputs = z.output<typeof inputs>;
@@ -34,6 +53,8 @@ export const clusterNetworks = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["liqoNamespace"],
+  // Here, since it is what a network peering begins with: nothing of another end has been made yet.
+  validateChange: (olds, news) => sameEnd("gateway", olds.gateway, news.gateway),
 
   async create(news, context) {
     return {
@@ -45,7 +66,8 @@ export const clusterNetworks = resourceFunctions({
     inCluster(state, context, async (client) => {
       const limits = { signal: context.signal, deadlineMs: lookMs };
       const external = await client.get(Network, externalOf(state.liqoNamespace), limits);
-      return external?.status?.cidr ? await told(client, external.status.cidr, limits) : undefined;
+      if (!external?.status?.cidr) return undefined;
+      return { podCidrs: await podCidrsOf(client, state, limits), externalCidr: external.status.cidr };
     }),
   update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
@@ -73,16 +95,35 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<Networks> {
       },
       context,
     );
-    return await told(client, externalCidr, { signal: context.signal, deadlineMs: lookMs });
+    const limits = { signal: context.signal, deadlineMs: lookMs };
+    return { podCidrs: await podCidrsOf(client, inputs, limits), externalCidr };
   });
 }
 
-async function told(
+/** They are what they are, before any controller says so. */
+async function podCidrsOf(
   client: KubeClient,
-  externalCidr: string,
+  { installedPodCidrs }: Pick<Inputs, "installedPodCidrs">,
   limits: { signal: AbortSignal; deadlineMs: number },
-): Promise<Networks> {
+): Promise<string[]> {
   const pods = await client.list(Network, { labelSelector: `${Label.networkType}=pod-cidr` }, limits);
-  // They are what they are, before any controller says so.
-  return { podCidrs: pods.map(({ spec, status }) => status?.cidr ?? spec.cidr).sort(), externalCidr };
+  return podCidrsThatStay(pods, installedPodCidrs);
+}
+
+/**
+ * The pod networks that a peer is told. A run removes what the program no longer has as its last step: until then a network of the installation is
+ * there that no peer should know.
+ *
+ * @param installed those that the installation has; undefined where nobody tells
+ */
+export function podCidrsThatStay(networks: readonly Network[], installed?: readonly string[]): string[] {
+  return networks
+    .filter(
+      ({ metadata, spec }) =>
+        installed === undefined ||
+        installed.includes(spec.cidr) ||
+        metadata.annotations?.[Annotation.preinstalled] === undefined,
+    )
+    .map(({ spec, status }) => status?.cidr ?? spec.cidr)
+    .sort();
 }

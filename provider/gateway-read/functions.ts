@@ -10,16 +10,21 @@ import {
   objectId,
   recorded,
   timeoutInput,
+  triggersInput,
 } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
+import { gatewayEnd, sameEnd } from "../gateway-end";
+import { staleStatus } from "../waiting/expectation";
 import { type Finding, waitForObject } from "../waiting/object-wait";
+import { madeOf, otherEndpoint, type Reached } from "./made-objects";
 
 const inputs = z.object({
   ...clusterInputs,
-  kind: z.enum(["GatewayServer", "GatewayClient"]).describe("Which end of the tunnel it is."),
+  kind: gatewayEnd.describe("Which end of the tunnel it is."),
   namespace: nameInput.describe("Namespace of the gateway: the one for everything about the peer."),
   name: nameInput.describe("Name of the gateway."),
+  triggers: triggersInput,
   timeoutSeconds: timeoutInput(120),
 });
 type Inputs = z.output<typeof inputs>;
@@ -42,6 +47,10 @@ export const gatewayRead = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["kind", "namespace", "name"],
+  validateChange: (olds, news) =>
+    olds.namespace === (news.namespace ?? olds.namespace) && olds.name === (news.name ?? olds.name)
+      ? sameEnd("kind", olds.kind, news.kind)
+      : [],
 
   async create(news, context) {
     const id = objectId(news);
@@ -62,26 +71,37 @@ export const gatewayRead = resourceFunctions({
 });
 
 interface Reachable {
+  /** What was made from the template. */
+  made: { name: string; namespace: string };
   secret: { name: string; namespace: string };
   addresses: string[];
   port: number;
 }
 
-function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {
-  const { kind, name, namespace, timeoutSeconds } = inputs;
-  return inCluster(inputs, context, async (client) => {
+async function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {
+  const { kind, name, namespace } = inputs;
+  const start = context.now();
+  return await inCluster(inputs, context, async (client) => {
+    const left = () => {
+      const spent = Math.ceil((context.now() - start) / 1000);
+      return { timeoutSeconds: Math.max(1, inputs.timeoutSeconds - spent) };
+    };
     const common = {
       client,
       kindName: kind,
       ref: { name, namespace },
-      timeoutSeconds,
       what: kind === "GatewayServer" ? "its keys and its address" : "its keys",
       nextStep: `look with "kubectl describe ${kind.toLowerCase()},wg${kind.toLowerCase()},service -n ${namespace}" what keeps it; a Service of type LoadBalancer needs a cluster that gives addresses, take serviceType NodePort where there is none`,
     };
-    const reachable =
-      kind === "GatewayServer"
-        ? await waitForObject({ ...common, kind: GatewayServer, judge }, context)
-        : await waitForObject({ ...common, kind: GatewayClient, judge }, context);
+    const until = (service?: Reached) => {
+      const judgeNow = (gateway: Gateway | undefined) => judgePresent(gateway, service);
+      return kind === "GatewayServer"
+        ? waitForObject({ ...common, ...left(), kind: GatewayServer, judge: judgeNow }, context)
+        : waitForObject({ ...common, ...left(), kind: GatewayClient, judge: judgeNow }, context);
+    };
+    const first = await until();
+    const service = await madeOf(client, { ...first.made, kind, ...left() }, context);
+    const reachable = service === undefined ? first : await until(service);
     const found = await withKey(client, reachable, { signal: context.signal, deadlineMs: lookMs });
     if (found !== undefined) return found;
     const { secret } = reachable;
@@ -102,10 +122,23 @@ function judge(gateway: Gateway | undefined): Finding<Reachable> {
   const { name, namespace = gateway.metadata.namespace ?? "" } = status?.secretRef ?? {};
   if (name === undefined) return open("it has no keys yet (status.secretRef)");
   const secret = { name, namespace };
-  if (gateway.kind === "GatewayClient") return { is: "met", value: { secret, addresses: [], port: 0 } };
+  const own = { name: made.name ?? "", namespace: made.namespace ?? gateway.metadata.namespace ?? "" };
+  if (gateway.kind === "GatewayClient")
+    return { is: "met", value: { made: own, secret, addresses: [], port: 0 } };
   const { addresses = [], port = 0 } = gateway.status?.endpoint ?? {};
   if (addresses.length === 0) return open("its Service has no address yet (status.endpoint)");
-  return { is: "met", value: { secret, addresses, port } };
+  return { is: "met", value: { made: own, secret, addresses, port } };
+}
+
+/** The same, of the present spec; of a server also as its Service is by now. */
+function judgePresent(gateway: Gateway | undefined, service?: Reached): Finding<Reachable> {
+  const finding = judge(gateway);
+  const stale = gateway && staleStatus(gateway);
+  if (finding.is !== "met" || stale === undefined) {
+    const other = finding.is === "met" && service ? otherEndpoint(finding.value, service) : undefined;
+    return other === undefined ? finding : { is: "open", seen: other };
+  }
+  return { is: "open", seen: stale };
 }
 
 async function withKey(

@@ -10,6 +10,8 @@ export interface GatewayReadArgs extends ClusterArgs {
   namespace: pulumi.Input<string>;
   /** Name of the gateway. */
   name: pulumi.Input<string>;
+  /** Arbitrary values: when one changes, look again. */
+  triggers?: pulumi.Input<Record<string, pulumi.Input<string>> | undefined>;
   /** Longest time to wait, in seconds; 120 by default. */
   timeoutSeconds?: pulumi.Input<number>;
 }

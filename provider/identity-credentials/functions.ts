@@ -16,9 +16,11 @@ import {
   objectId,
   recorded,
   timeoutInput,
+  triggersInput,
 } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
+import { staleStatus } from "../waiting/expectation";
 import { waitForObject } from "../waiting/object-wait";
 
 const inputs = z.object({
@@ -32,6 +34,15 @@ const inputs = z.object({
     .describe(
       "The request that the certificate must answer, base64 of PEM; any certificate will do without it.",
     ),
+  proxyUrl: z
+    .string()
+    .optional()
+    .describe("The proxy that the credentials must go through, empty for none; any will do without it."),
+  apiServer: z
+    .string()
+    .optional()
+    .describe("URL of the API server that the credentials must be for; any will do without it."),
+  triggers: triggersInput,
   timeoutSeconds: timeoutInput(120),
 });
 type Inputs = z.output<typeof inputs>;
@@ -69,7 +80,8 @@ export const identityCredentials = resourceFunctions({
         { name, namespace },
         { signal: context.signal, deadlineMs: lookMs },
       );
-      const judged = judge(tenant, state);
+      // A refresh tells what is there; whether it is what the program wants is the next run's business.
+      const judged = judge(tenant, { csr: state.csr });
       return typeof judged === "string" ? undefined : judged;
     }),
   update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
@@ -88,7 +100,7 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {
         what: "credentials in status.authParams",
         nextStep: `see the Tenant's events with "kubectl describe tenant ${name} -n ${namespace}" in the provider, and that Liqo's controller manager runs there`,
         judge(tenant) {
-          const judged = judge(tenant, inputs);
+          const judged = (tenant && staleStatus(tenant)) ?? judge(tenant, inputs);
           return typeof judged === "string" ? { is: "open", seen: judged } : { is: "met", value: judged };
         },
       },
@@ -97,8 +109,11 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {
   );
 }
 
-/** The credentials, or what is still missing. */
-function judge(tenant: Tenant | undefined, { csr }: { csr?: string | undefined }): Computed | string {
+/** The credentials, or what is still missing. IAM users have neither a certificate nor a way of their own. */
+export function judge(
+  tenant: Tenant | undefined,
+  { csr, proxyUrl, apiServer }: Pick<Inputs, "csr" | "proxyUrl" | "apiServer">,
+): Computed | string {
   if (tenant === undefined) return "does not exist";
   const { authParams, tenantNamespace } = tenant.status ?? {};
   if (authParams === undefined) return "status.authParams is not set: the Tenant is not accepted yet";
@@ -108,6 +123,11 @@ function judge(tenant: Tenant | undefined, { csr }: { csr?: string | undefined }
     if (csr !== undefined && !answers(authParams.signedCRT, csr)) {
       return "status.authParams.signedCRT is a certificate for another key";
     }
+    const { proxyURL: proxy = "", apiServer: server = "" } = authParams;
+    if (proxyUrl !== undefined && proxy !== proxyUrl)
+      return `status.authParams.proxyURL is "${proxy}", and not "${proxyUrl}" yet`;
+    if (apiServer !== undefined && server !== apiServer)
+      return `status.authParams.apiServer is "${server}", and not "${apiServer}" yet`;
   }
   return { authParams: authParamsSchema().parse(authParams), tenantNamespace };
 }

@@ -11,6 +11,12 @@ export interface IdentityCredentialsArgs extends ClusterArgs {
   name: pulumi.Input<string>;
   /** The request that the certificate must answer, from `TenantCredentials`; any certificate will do without it. */
   csr?: pulumi.Input<string>;
+  /** The proxy that the credentials must go through, empty for none; any will do without it. */
+  proxyUrl?: pulumi.Input<string>;
+  /** URL of the API server that the credentials must be for; any will do without it. */
+  apiServer?: pulumi.Input<string | undefined>;
+  /** Arbitrary values: when one changes, look again. */
+  triggers?: pulumi.Input<Record<string, pulumi.Input<string>> | undefined>;
   /** Longest time to wait, in seconds; 120 by default. */
   timeoutSeconds?: pulumi.Input<number>;
 }

@@ -5,6 +5,7 @@ import { clusterIDInput, clusterInputs, inCluster, lookMs, recorded, timeoutInpu
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { type Finding, waitForObject } from "../waiting/object-wait";
+import { presentTunnel } from "./present-tunnel";
 
 const inputs = z.object({
   ...clusterInputs,
@@ -42,23 +43,37 @@ export const networkConnection = resourceFunctions({
 });
 
 function wait(inputs: Inputs, context: ProviderContext): Promise<{ since: string }> {
-  const { peerClusterId, timeoutSeconds } = inputs;
-  return inCluster(inputs, context, (client) =>
-    waitForObject(
-      {
-        client,
-        kind: ForeignCluster,
-        kindName: "ForeignCluster",
-        ref: { name: peerClusterId },
-        timeoutSeconds,
-        what: "the network connection",
-        nextStep:
-          "when the step that is missing is the connection itself, see that the client reaches the server's address and UDP port, and that each side has the other's PublicKey; the log of the gateway's pod in the tenant namespace says more",
-        judge,
-      },
-      context,
-    ),
-  );
+  const { peerClusterId } = inputs;
+  const start = context.now();
+  return inCluster(inputs, context, async (client) => {
+    const established = () => {
+      const spent = Math.ceil((context.now() - start) / 1000);
+      return waitForObject(
+        {
+          client,
+          kind: ForeignCluster,
+          kindName: "ForeignCluster",
+          ref: { name: peerClusterId },
+          timeoutSeconds: Math.max(1, inputs.timeoutSeconds - spent),
+          what: "the network connection",
+          nextStep:
+            "when the step that is missing is the connection itself, see that the client reaches the server's address and UDP port, and that each side has the other's PublicKey; the log of the gateway's pod in the tenant namespace says more",
+          judge: (foreignCluster) => {
+            const finding = judge(foreignCluster);
+            if (finding.is !== "met") return finding;
+            const namespace = foreignCluster?.status?.tenantNamespace?.local ?? "";
+            return { is: "met", value: { ...finding.value, namespace } };
+          },
+        },
+        context,
+      );
+    };
+    const { namespace } = await established();
+    const tunnel = { peerClusterId, namespace, deadline: start + inputs.timeoutSeconds * 1000 };
+    await presentTunnel(client, tunnel, context);
+    const { since } = await established();
+    return { since };
+  });
 }
 
 /** The steps in their order, and what each says when it is done. */

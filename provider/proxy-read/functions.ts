@@ -11,6 +11,7 @@ import {
   nameInput,
   recorded,
   timeoutInput,
+  triggersInput,
 } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
@@ -24,6 +25,7 @@ const inputs = z.object({
   consumerKubeconfig: clusterInputs.kubeconfig.describe("Text of the kubeconfig of the consumer."),
   tenantNamespace: nameInput.describe("Namespace at the consumer for everything about the provider."),
   providerClusterId: clusterIDInput.describe("ID of the provider."),
+  triggers: triggersInput,
   timeoutSeconds: timeoutInput(120),
 });
 type Inputs = z.output<typeof inputs>;

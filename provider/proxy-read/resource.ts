@@ -12,6 +12,8 @@ export interface ProxyReadArgs extends ClusterArgs {
   tenantNamespace: pulumi.Input<string>;
   /** ID of the provider. */
   providerClusterId: pulumi.Input<string>;
+  /** Arbitrary values: when one changes, look again. */
+  triggers?: pulumi.Input<Record<string, pulumi.Input<string>> | undefined>;
   /** Longest time to wait, in seconds; 120 by default. */
   timeoutSeconds?: pulumi.Input<number>;
 }

@@ -13,8 +13,8 @@ import {
 import type { InputFault, ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { secretOfWaits } from "../secret-data";
-import { inWords, judge, type Expectation } from "../waiting/expectation";
-import { compileJsonPath, textOf } from "../waiting/json-path";
+import { inWords, judge, staleStatus, type Expectation } from "../waiting/expectation";
+import { compileJsonPath, type JsonPath, textOf } from "../waiting/json-path";
 import { discoverKind } from "../waiting/kind-discovery";
 import { waitForObject, type Finding } from "../waiting/object-wait";
 
@@ -49,7 +49,7 @@ const inputs = z.object({
       equals: z.string().optional().describe("Value that it must have; by default any but the empty one."),
     })
     .optional()
-    .describe("Wait for a field."),
+    .describe("Wait for a field; one of the status when that speaks of the present generation."),
   absent: z.literal(true).optional().describe("Wait until there is no such object."),
   failOn: z
     .strictObject({
@@ -131,7 +131,7 @@ function judgeBy(
   const failOn = inputs.failOn && { ...inputs.failOn, path: compileJsonPath(inputs.failOn.path) };
   let failingSince: number | undefined;
   return (object) => {
-    if (failOn !== undefined && failOn.path.select(object).map(textOf).includes(failOn.equals)) {
+    if (failOn !== undefined && hasValue(object, failOn)) {
       failingSince ??= now();
       const leftMs = failingSince + failOn.forSeconds * 1000 - now();
       const seen = `${failOn.path.text} is ${inputs.kind === "Secret" ? HIDDEN : failOn.equals}`;
@@ -141,6 +141,15 @@ function judgeBy(
     const verdict = judge(object, expectation);
     return verdict.is === "met" ? { is: "met", value: { value: verdict.value } } : verdict;
   };
+}
+
+/** Whether an object has a value in a field. What the status says of an older spec is nothing against the present one. */
+function hasValue(
+  object: KubeObject | undefined,
+  { path, equals }: { path: JsonPath; equals: string },
+): boolean {
+  if (object === undefined || (path.isOfStatus && staleStatus(object) !== undefined)) return false;
+  return path.select(object).map(textOf).includes(equals);
 }
 
 function wait(inputs: Inputs, context: ProviderContext): Promise<{ value: string }> {

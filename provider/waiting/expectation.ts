@@ -39,6 +39,8 @@ export function inWords(expectation: Expectation): string {
 }
 
 function judgeField(object: KubeObject, { path, equals }: Expectation & { kind: "field" }): Verdict {
+  const stale = path.isOfStatus ? staleStatus(object) : undefined;
+  if (stale !== undefined) return { is: "open", seen: stale };
   const value = path.select(object).map(textOf).join(" ");
   if (equals === undefined ? value !== "" : value === equals) return { is: "met", value };
   if (value === "") return { is: "open", seen: `${path.text} is not set` };
@@ -50,6 +52,18 @@ function judgeField(object: KubeObject, { path, equals }: Expectation & { kind: 
 }
 
 const observedGeneration = compileJsonPath("{.status.observedGeneration}");
+
+/**
+ * Says that a status is about an older spec than the present one, of which it tells nothing; undefined where it is about the present one. One that
+ * tells no generation is taken as it stands.
+ */
+export function staleStatus(object: KubeObject): string | undefined {
+  const generation = object.metadata.generation ?? 0;
+  const observed = Number(textOf(observedGeneration.select(object)[0]) || generation);
+  return observed < generation
+    ? `its status is about generation ${observed}, the object is at ${generation}`
+    : undefined;
+}
 
 function judgeCondition(object: KubeObject, wanted: Expectation & { kind: "condition" }): Verdict {
   const condition = conditionsOf(object).find(({ type }) => type === wanted.type);

@@ -15,6 +15,8 @@ type Step =
 /** A compiled path. */
 export interface JsonPath {
   readonly text: string;
+  /** Whether it leads into the status of an object. */
+  readonly isOfStatus: boolean;
   /** What the path leads to, in order; empty where it leads nowhere. */
   select(root: unknown): unknown[];
 }
@@ -31,7 +33,9 @@ export function compileJsonPath(text: string): JsonPath {
   const steps = parseSteps(inner, text);
   if (steps.length === 0)
     throw new JsonPathError(`"${text}" names no field; write for instance {.status.phase}`);
-  return { text, select: (root) => select(steps, root) };
+  const [first] = steps;
+  const isOfStatus = first?.kind === "field" && first.name === "status";
+  return { text, isOfStatus, select: (root) => select(steps, root) };
 }
 
 const patterns: [RegExp, (match: string[], text: string) => Step][] = [

@@ -11,6 +11,8 @@ export class ConnectionObject {
   private writing: Promise<void> = Promise.resolve();
   /** The status that was written last, until the cache has it. */
   private written: Connection | undefined;
+  /** Whether this process has told that packets pass. */
+  private confirmed = false;
 
   constructor(
     private readonly runtime: RuntimeContext,
@@ -46,12 +48,13 @@ export class ConnectionObject {
     const status =
       reachability === undefined
         ? { value: "Connected" }
-        : connectionStatus(reachability, object.status, clock.now(), this.refreshMs);
+        : connectionStatus(reachability, object.status, clock.now(), this.refreshMs, this.confirmed);
     // With nothing new to tell, a spec that was edited and put back is answered all the same.
     const told = status ?? (object.status === undefined ? undefined : {});
     if (told === undefined) return;
     const written = await patchStatusIfChanged(client, Connection, object, told, { exact: ["latency"] });
     this.written = written.object;
+    if (reachability?.state === "connected") this.confirmed = true;
   }
 
   /** Our last write may not have come back yet. */

@@ -19,13 +19,17 @@ const NOTABLE_MS = 5;
  * written with it, and again when the least of a minute has become notably another, at most once in the interval; each one is in the gateway's metrics. While
  * nothing is known yet, the state is `Connecting` (networking reference 10.4, which writes every latency that is older than the interval).
  *
+ * A gateway whose predecessor left `Connected` says so once itself: whoever has changed the tunnel sees that it is the new one that works.
+ *
  * @param now wall clock, milliseconds
+ * @param confirmed whether this gateway has told before that packets pass
  */
 export function connectionStatus(
   reachability: Reachability,
   present: ConnectionStatus | undefined,
   now: number,
   refreshIntervalMs: number,
+  confirmed = true,
 ): ConnectionStatus | undefined {
   switch (reachability.state) {
     case "unknown":
@@ -35,7 +39,7 @@ export function connectionStatus(
     case "lost":
       return present?.value === "Error" ? undefined : { value: "Error", latency: { value: "N/A" } };
     case "connected": {
-      if (present?.value !== "Connected") return connected(reachability.latencyMs, now);
+      if (present?.value !== "Connected" || !confirmed) return connected(reachability.latencyMs, now);
       const { leastMs } = reachability;
       if (leastMs === undefined) return undefined;
       const since = Date.parse(present.latency?.timestamp ?? "");

@@ -246,6 +246,16 @@ describe("the status of a Connection", () => {
       [{ state: "lost" }, { value: "Connected", latency: { value: "9ms", timestamp: at(2) } }, now, 10_000],
       { value: "Error", latency: { value: "N/A" } },
     ],
+    [
+      "says so once itself where its predecessor was Connected",
+      [connected, { value: "Connected", latency: { value: "12ms", timestamp: at(2) } }, now, 10_000, false],
+      { value: "Connected", latency: { value: "12ms", timestamp: at(9) } },
+    ],
+    [
+      "does not say so before the first answer",
+      [{ state: "unknown" }, { value: "Connected" }, now, 10_000, false],
+      undefined,
+    ],
     ["stays Error", [{ state: "lost" }, { value: "Error" }, now, 10_000], undefined],
   ];
   for (const [what, args, expected] of cases) {

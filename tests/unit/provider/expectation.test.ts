@@ -51,6 +51,24 @@ describe("an expectation", () => {
       "Ready=True is about generation 1, the object is at 2",
     ],
     [
+      "field of the status, of an older generation",
+      bound,
+      object({ phase: "Bound", observedGeneration: 1 }, { generation: 2 }),
+      "its status is about generation 1, the object is at 2",
+    ],
+    [
+      "field of the status, of the present generation",
+      bound,
+      object({ phase: "Bound", observedGeneration: 2 }, { generation: 2 }),
+      "met",
+    ],
+    [
+      "field of the metadata, whatever the status is about",
+      { kind: "field", path: compileJsonPath("{.metadata.name}") },
+      object({ observedGeneration: 1 }, { generation: 2 }),
+      "met",
+    ],
+    [
       "condition met, its generation unsaid",
       ready,
       object(condition({ status: "True" }), { generation: 7 }),

@@ -1,0 +1,49 @@
+/** No argument of a component may be forgotten where changes on a live stack are tried. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import * as shapes from "../../../components/argument-shapes";
+import { networkLinkSchema } from "../../../runtime/plan/networking/peering";
+import { LIVE_ARGUMENTS } from "../../support/live-arguments";
+
+const components: Record<string, z.ZodType> = {
+  Installation: shapes.installationShape,
+  AuthenticationPeering: shapes.authenticationPeeringShape,
+  NetworkPeering: shapes.networkPeeringShape,
+  Peering: shapes.peeringShape,
+  ResourceSlice: shapes.resourceSliceShape,
+  VirtualNode: shapes.virtualNodeShape,
+  NamespaceOffloading: shapes.namespaceOffloadingShape,
+  Fleet: shapes.fleetShape,
+};
+/** Arguments whose own are looked at one by one. */
+const parts: Record<string, z.ZodType> = {
+  "NetworkPeering.link": networkLinkSchema,
+  "Installation.networking": shapes.networkingShape,
+};
+
+function keysOf(schema: z.ZodType): string[] {
+  assert.ok(schema instanceof z.ZodObject);
+  return Object.keys(schema.shape);
+}
+
+describe("the arguments that are changed on a live stack", () => {
+  const all = [...Object.entries(components), ...Object.entries(parts)].flatMap(([of, schema]) =>
+    keysOf(schema).map((key) => `${of}.${key}`),
+  );
+
+  it("are all that the components have", () => {
+    assert.deepEqual(Object.keys(LIVE_ARGUMENTS).sort(), all.sort());
+  });
+
+  it("are changed in tests that exist", () => {
+    const folder = join(__dirname, "..", "..", "e2e");
+    const missing = Object.values(LIVE_ARGUMENTS).filter(
+      ([, test]) => test !== "" && !existsSync(join(folder, `${test}.test.js`)),
+    );
+    assert.deepEqual(missing, []);
+  });
+});
