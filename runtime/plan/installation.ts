@@ -25,6 +25,7 @@ import {
   roleBindings,
   roles,
   serviceAccounts,
+  virtualKubeletManifests,
 } from "./roles";
 
 /**
@@ -52,6 +53,7 @@ export function installation(settings: InstallationSettings): Manifest[] {
     vkOptionsTemplate(namespace, data),
     ...(virtualKubeletPerNode ? virtualKubeletPerNodeManifests(namespace) : []),
     ...Object.values(deployments({ namespace, clusterId, virtualKubeletPerNode, ...data })),
+    ...virtualKubeletManifests(namespace),
     ...networking(namespace, data),
     ...(proxy ? proxyManifests({ namespace, ...data }) : []),
     ...(metricAgent ? metricAgentManifests({ namespace, ...data }) : []),
@@ -72,7 +74,7 @@ function networking(namespace: string, data: InstallationData): Manifest[] {
   ];
 }
 
-/** What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. */
+/** What no data goes into, but for the rights of the virtual kubelet, which come last: accounts, roles, the webhook's Service and registrations, the runtime class. */
 export function foundation(namespace: string, modules: InstalledModules): Manifest[] {
   const { mutating, validating } = webhookConfigurations({ namespace, serviceName: DeploymentName.webhook });
   return [

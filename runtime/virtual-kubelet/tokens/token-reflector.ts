@@ -1,5 +1,5 @@
 import { EventReason, Label } from "../../api/keys";
-import { type Pod, Secret, ServiceAccount, TokenRequest } from "../../api/kubernetes";
+import { type Pod, Secret } from "../../api/kubernetes";
 import {
   type Clock,
   type HeldKeys,
@@ -17,6 +17,7 @@ import { isReflected } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/report";
 import { wantedTokens } from "./pod-tokens";
 import { refreshTime } from "./token-refresh";
+import { accountOf, requestToken, TokenWithheld } from "./token-request";
 import { boundTo, isTokenSecret, tokenSecretMetadata } from "./token-secret";
 import { tokenSecretName, type TokenSource } from "./token-source";
 
@@ -40,6 +41,8 @@ interface Parts {
 const SPREAD_MS = 30_000;
 /** How long the cache may lag behind a Secret that we wrote, in milliseconds. */
 const UNSEEN_MS = 60_000;
+/** In a namespace without the right to make tokens it is tried again after this time, in milliseconds: the controllers give it as they see the namespace. */
+const WITHHELD_MS = 1_000;
 /** A pod's tokens go this long after it, at the latest, in milliseconds. */
 const REMOVED_LATEST_MS = 30_000;
 
@@ -61,6 +64,8 @@ export class TokenReflector {
   private readonly issued = new Map<string, Issued>();
   /** Since when pods have been gone whose Secrets are still there, on the monotonic clock. */
   private readonly gone = new Map<string, number>();
+  /** Namespaces whose tokens this cluster withholds from us: until when it is not asked again, on the monotonic clock, and what it said. */
+  private readonly withheld = new Map<string, { until: number; error: unknown }>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -121,7 +126,11 @@ export class TokenReflector {
       const expiresAt = issued.expiresAt.get(token);
       return expiresAt === undefined || now >= refreshTime(expiresAt, expirationSeconds);
     });
-    if (due.length > 0) await this.renew(key, local, due, issued, secret, remote, client);
+    if (due.length > 0) {
+      const heldBack =
+        this.heldBack(local) ?? (await this.renew(key, local, due, issued, secret, remote, client));
+      if (heldBack !== undefined) return heldBack;
+    }
     const next = Math.min(
       ...sources.map((source) =>
         refreshTime(issued.expiresAt.get(source.key) ?? now, source.expirationSeconds),
@@ -129,6 +138,17 @@ export class TokenReflector {
     );
     const renewal = Math.max(1_000, next - now) + Math.random() * SPREAD_MS;
     return { requeueAfterMs: secret === undefined ? Math.min(renewal, UNSEEN_MS) : renewal };
+  }
+
+  /** When to ask for a pod's tokens, where this cluster has just refused those of its namespace; one pod asks for all. */
+  private heldBack(local: Pod): Outcome {
+    const { namespace = "" } = local.metadata;
+    const withheld = this.withheld.get(namespace);
+    if (withheld === undefined) return;
+    const leftMs = withheld.until - this.parts.clock.monotonic();
+    if (leftMs <= 0) return;
+    this.failed(local, withheld.error);
+    return { requeueAfterMs: leftMs + Math.random() * WITHHELD_MS };
   }
 
   /** What we issued, or what the Secret says after a start of this process; nothing where the Secret is gone or another pod's. */
@@ -158,19 +178,28 @@ export class TokenReflector {
     secret: Secret | undefined,
     remote: RemoteNamespace,
     client: KubeClient,
-  ): Promise<void> {
+  ): Promise<Outcome> {
+    const { clock, report } = this.parts;
+    const { namespace = "" } = local.metadata;
     try {
-      const tokens = await Promise.all(due.map((source) => this.request(local, source)));
+      const tokens = await Promise.all(
+        due.map((source) => requestToken(this.parts.localClient, local, source)),
+      );
+      this.withheld.delete(namespace);
       const data: Record<string, string> = {};
       for (const { key: token, value, expiresAt } of tokens) {
         data[token] = Buffer.from(value).toString("base64");
         issued.expiresAt.set(token, expiresAt);
       }
       await this.write(local, data, issued, secret, remote, client);
-      issued.writtenAt = this.parts.clock.monotonic();
+      issued.writtenAt = clock.monotonic();
       this.issued.set(key, issued);
-      this.parts.report.refusedNoMore(local);
+      report.refusedNoMore(local);
     } catch (error) {
+      if (error instanceof TokenWithheld) {
+        this.withheld.set(namespace, { until: clock.monotonic() + WITHHELD_MS, error: error.cause });
+        return this.heldBack(local);
+      }
       // A conflict means that the cache is behind: the Secret's event brings us back.
       if (!isConflict(error)) this.failed(local, error);
       throw error;
@@ -179,31 +208,6 @@ export class TokenReflector {
 
   private failed(local: Pod | undefined, error: unknown): void {
     this.parts.report.failed(local, error, EventReason.failedTokensReflection);
-  }
-
-  private async request(
-    local: Pod,
-    source: TokenSource,
-  ): Promise<{ key: string; value: string; expiresAt: number }> {
-    const { name, namespace, uid } = local.metadata;
-    const { status } = await this.parts.localClient.createSubresource(
-      ServiceAccount,
-      { name: accountOf(local), namespace },
-      "token",
-      {
-        apiVersion: TokenRequest.apiVersion,
-        kind: TokenRequest.kind,
-        spec: {
-          audiences: source.audiences,
-          expirationSeconds: source.expirationSeconds,
-          boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
-        },
-      },
-      (answer) => TokenRequest.parse(answer),
-    );
-    if (status?.token === undefined)
-      throw new Error(`ServiceAccount "${accountOf(local)}": the answer holds no token`);
-    return { key: source.key, value: status.token, expiresAt: Date.parse(status.expirationTimestamp) };
   }
 
   private async write(
@@ -273,10 +277,6 @@ async function remove(client: KubeClient, { metadata }: Secret): Promise<void> {
 
 function isOfNode({ metadata }: Secret, nodeName: string): boolean {
   return metadata.labels?.[Label.reflectionNodeName] === nodeName;
-}
-
-function accountOf({ spec }: Pod): string {
-  return spec.serviceAccountName || "default";
 }
 
 function hasEnded({ status }: Pod): boolean {
