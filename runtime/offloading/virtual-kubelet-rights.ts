@@ -5,7 +5,7 @@ import {
   type NamespaceMap,
   type NamespaceOffloading,
   type RoleBinding,
-  RoleName,
+  type RoleName,
   type VirtualNode,
   WellKnownLabel,
 } from "../api";
