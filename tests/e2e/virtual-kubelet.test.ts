@@ -402,6 +402,7 @@ describe("virtual kubelet, from rome to milan", function () {
     });
 
     it("does so where the provider's webhooks refuse it", async () => {
+      await lab.pair.namespace(lab.milan, LIQO);
       await installRoles(lab.milan, LIQO);
       admission = await ManagedAdmission.start({
         admin: lab.milan,
