@@ -74,7 +74,10 @@ function networking(namespace: string, data: InstallationData): Manifest[] {
   ];
 }
 
-/** What no data goes into, but for the rights of the virtual kubelet, which come last: accounts, roles, the webhook's Service and registrations, the runtime class. */
+/**
+ * What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. The rights of the virtual kubelet in all namespaces are
+ * not among them, since they come after the controllers.
+ */
 export function foundation(namespace: string, modules: InstalledModules): Manifest[] {
   const { mutating, validating } = webhookConfigurations({ namespace, serviceName: DeploymentName.webhook });
   return [

@@ -24,7 +24,10 @@ export const virtualKubeletLocalRules: PolicyRule[] = [
   rule("authorization.k8s.io", ["subjectaccessreviews"], ["create"]),
 ];
 
-/** What it may do more where a namespace is offloaded (`liqo-virtual-kubelet-namespace`): read what goes to the provider, and make tokens for the pods there. */
+/**
+ * What it may do more where a namespace is offloaded (`liqo-virtual-kubelet-namespace`): read what goes to the provider, and make tokens for the pods
+ * there.
+ */
 export const virtualKubeletNamespaceRules: PolicyRule[] = [
   rule("", ["configmaps", "persistentvolumeclaims", "secrets", "services"], read),
   rule("discovery.k8s.io", ["endpointslices"], read),
