@@ -23,7 +23,11 @@ import {
 } from "../runtime/plan/installation-settings";
 import type { Manifest, ManifestOf } from "../runtime/plan/manifest";
 import { clusterIdSchema } from "../runtime/plan/names";
-import { awsAuthManifests, virtualKubeletPerNodeManifests } from "../runtime/plan/roles";
+import {
+  awsAuthManifests,
+  virtualKubeletManifests,
+  virtualKubeletPerNodeManifests,
+} from "../runtime/plan/roles";
 import { installationShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { inState, installedOn } from "./cluster";
@@ -151,15 +155,21 @@ export class Installation extends pulumi.ComponentResource {
       // Known before a drawn ID is.
       metadata: data.apply((value) => planWith(value)[component].metadata),
     });
-    const workloads = (["controllerManager", "virtualKubelet", "webhook"] as const).map((component) =>
+    const workload = (component: keyof typeof DeploymentName, more: pulumi.Resource[] = []) =>
       child(DeploymentName[component].replace(/^liqo-/, ""), controlPlane(component), [
         ...base,
         definitions,
         identity,
         options,
         ...reported,
-      ]),
-    );
+        ...more,
+      ]);
+    const controllers = workload("controllerManager");
+    // The controllers give virtual kubelets their rights first, before what an earlier version gave them beyond those goes.
+    const rights: pulumi.Resource[] = [];
+    for (const manifest of virtualKubeletManifests(structure.namespace))
+      rights.push(whole(manifest, [...ready, controllers, ...rights]));
+    const workloads = [controllers, workload("virtualKubelet", rights), workload("webhook")];
 
     const auxiliary = [
       ...(structure.proxy ? [proxyManifests] : []),

@@ -36,6 +36,7 @@ export async function startControllers(
       denyDirectConnections: flags.denyDirectConnections,
       nodeFailure: flags.enableNodeFailureController,
       liqoNamespace: flags.liqoNamespace,
+      virtualKubeletPerNode: flags.virtualKubeletPerNode,
       podSecurity: flags.podSecurity,
       podPolicy: podPolicyOf(flags),
     });

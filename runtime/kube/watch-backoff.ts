@@ -32,7 +32,7 @@ const CUT_TELLING = { firstMs: 100, maxMs: 400 };
 const SHORT = { firstMs: 200, maxMs: 30_000 };
 const FAILED = { firstMs: 800, maxMs: 30_000 };
 /** A refusal costs the server little, and rights are mostly given a moment later: by another controller, or another cluster. */
-const FORBIDDEN = { firstMs: 800, maxMs: 5_000 };
+const FORBIDDEN = { firstMs: 200, maxMs: 5_000 };
 /** A bad network cuts as often in a row, and is no fault of the server's. */
 const CUTS_ALLOWED = 5;
 /** No server is obeyed that asks for longer. */

@@ -4,7 +4,7 @@ import type { PodPolicy, PodSecurityLevel } from "../plan/pod-policy";
 /** What an offloading controller is given. */
 export type OffloadingContext = Pick<
   RuntimeContext,
-  "client" | "informers" | "log" | "clock" | "signal" | "metrics" | "events"
+  "client" | "informers" | "log" | "clock" | "signal" | "metrics" | "events" | "health"
 >;
 
 /** What the offloading controllers need to know of the installation. */
@@ -27,6 +27,8 @@ export interface OffloadingOptions {
   namespaceMapGraceMs?: number;
   /** Namespace of the installation; `liqo` by default. */
   liqoNamespace?: string;
+  /** Whether each virtual node has a process of its own, which runs as an account of the node's name; false by default. */
+  virtualKubeletPerNode?: boolean;
   /** Pod Security Standard of the namespaces of consumers; `baseline` by default. */
   podSecurity?: PodSecurityLevel;
   /** What pods of consumers may name of this cluster; of what no pod needs, nothing by default. */

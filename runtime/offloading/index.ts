@@ -9,6 +9,7 @@ import { podStatusController } from "./pod-status-controller";
 import { shadowEndpointSliceController } from "./shadow-endpoint-slice-controller";
 import { shadowPodController } from "./shadow-pod-controller";
 import { ConsumerCaches } from "./shared-caches";
+import { virtualKubeletRightsController } from "./virtual-kubelet-rights-controller";
 import { virtualNodeController } from "./virtual-node-controller";
 
 export type { OffloadingContext, OffloadingOptions } from "./context";
@@ -27,6 +28,7 @@ export function consumerControllers(context: OffloadingContext, options: Offload
     virtualNodeController(context, caches),
     namespaceMapUpkeep(context, options, caches),
     namespaceOffloadingController(context, options, caches),
+    virtualKubeletRightsController(context, options, caches),
     podStatusController(context, caches),
   ];
 }

@@ -214,7 +214,7 @@ class ShadowPodReconciler {
       if (isAlreadyExists(error)) return await this.meetExisting(shadow);
       events.warning(shadow, FAILED_CREATE, `Failed to create pod: ${messageOf(error)}`);
       if (!violatesStandard(error)) throw error;
-      await this.tellRefusal(shadow, messageOf(error));
+      await this.tellRefusal(shadow, `${messageOf(error)}; ${WITHIN_STANDARD}`);
       return { requeueAfterMs: FORBIDDEN_AGAIN_MS };
     }
   }
@@ -331,6 +331,9 @@ class ShadowPodReconciler {
 }
 
 const FAILED_CREATE = "FailedCreatePod";
+/** The way out for a pod that violates the standard of its namespace. */
+const WITHIN_STANDARD =
+  "take that out of the pod, or ask the provider's administrator for another Pod Security Standard";
 
 /** Whether an API server refused a pod for the Pod Security Standard of its namespace. */
 function violatesStandard(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { Label, Name } from "../api/keys";
+import { Label, Name, SecretType } from "../api/keys";
 
 /** Pieces of the CEL by which API servers decide whether to ask a webhook at all. */
 
@@ -30,3 +30,9 @@ export const fieldOf = (object: string, field: string): string =>
   `(has(${object}.spec.${field}) ? ${object}.spec.${field} : '')`;
 export const fieldDiffers = (field: string): string =>
   `${fieldOf("object", field)} != ${fieldOf("oldObject", field)}`;
+
+/** A Secret that Kubernetes fills with a token of an account. */
+export const TOKEN_OF_AN_ACCOUNT = `has(object.type) && object.type == '${SecretType.serviceAccountToken}'`;
+/** Who may have Kubernetes make tokens of the accounts there gains nothing by such a Secret. */
+export const MAY_MAKE_TOKENS =
+  "authorizer.group('').resource('serviceaccounts').subresource('token').namespace(request.namespace).check('create').allowed()";

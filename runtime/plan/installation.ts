@@ -25,6 +25,7 @@ import {
   roleBindings,
   roles,
   serviceAccounts,
+  virtualKubeletManifests,
 } from "./roles";
 
 /**
@@ -52,6 +53,7 @@ export function installation(settings: InstallationSettings): Manifest[] {
     vkOptionsTemplate(namespace, data),
     ...(virtualKubeletPerNode ? virtualKubeletPerNodeManifests(namespace) : []),
     ...Object.values(deployments({ namespace, clusterId, virtualKubeletPerNode, ...data })),
+    ...virtualKubeletManifests(namespace),
     ...networking(namespace, data),
     ...(proxy ? proxyManifests({ namespace, ...data }) : []),
     ...(metricAgent ? metricAgentManifests({ namespace, ...data }) : []),
@@ -72,7 +74,10 @@ function networking(namespace: string, data: InstallationData): Manifest[] {
   ];
 }
 
-/** What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. */
+/**
+ * What no data goes into: accounts, roles, the webhook's Service and registrations, the runtime class. The rights of the virtual kubelet in all namespaces are
+ * not among them, since they come after the controllers.
+ */
 export function foundation(namespace: string, modules: InstalledModules): Manifest[] {
   const { mutating, validating } = webhookConfigurations({ namespace, serviceName: DeploymentName.webhook });
   return [

@@ -1,5 +1,5 @@
-import { Label, SecretType } from "../api/keys";
-import { BY_PEER, labelOf, NOT_DELETING } from "./admission-conditions";
+import { Label } from "../api/keys";
+import { BY_PEER, labelOf, MAY_MAKE_TOKENS, NOT_DELETING, TOKEN_OF_AN_ACCOUNT } from "./admission-conditions";
 import { authenticationGroup, offloadingGroup, type Registration } from "./webhook-registration";
 
 /** What a peering user makes to lead its cluster to an address of this one. */
@@ -40,19 +40,20 @@ export function peerCopies(): Registration[] {
   }));
 }
 
+const secretWrites = {
+  group: "",
+  version: "v1",
+  resource: "secrets",
+  operations: ["CREATE" as const, "UPDATE" as const],
+  skippable: false,
+};
+
 /**
  * The Secrets that this cluster acts upon as a consumer, selected by label, and those that Kubernetes fills with a token of an account; no other Secret
  * is looked at.
  */
 export function peerSecrets(): Registration[] {
-  const secrets = {
-    path: "/validate/peer-secrets",
-    group: "",
-    version: "v1",
-    resource: "secrets",
-    operations: ["CREATE" as const, "UPDATE" as const],
-    skippable: false,
-  };
+  const secrets = { ...secretWrites, path: "/validate/peer-secrets" };
   const conditions = { "by-peer": BY_PEER };
   return [
     { ...secrets, name: "identity-secret.peer.liqo.io", labelled: Label.identityType, conditions },
@@ -62,8 +63,23 @@ export function peerSecrets(): Registration[] {
       name: "token-secret.peer.liqo.io",
       conditions: {
         ...conditions,
-        "of-an-account": `has(object.type) && object.type == '${SecretType.serviceAccountToken}'`,
+        "of-an-account": TOKEN_OF_AN_ACCOUNT,
       },
     },
   ];
+}
+
+/**
+ * Secrets of a consumer's virtual kubelets, in the namespaces made for it, that Kubernetes fills with a token of an account there. Their certificates
+ * carry the consumer's own group, so that not the group but what they may do tells them from those who are not asked about. It is one condition, since the
+ * API server works out all of them, and each pod with a token is a Secret of another type.
+ */
+export function consumerSecrets(): Registration {
+  return {
+    ...secretWrites,
+    name: "token-secret.consumer.liqo.io",
+    path: "/validate/consumer-secrets",
+    namespaces: { labelled: Label.remoteClusterID },
+    conditions: { "gains-a-token": `${TOKEN_OF_AN_ACCOUNT} && !${MAY_MAKE_TOKENS}` },
+  };
 }

@@ -54,7 +54,7 @@ const REASONS: readonly Reason[] = [
     account: CONTROLLER_MANAGER,
     resources: [`clusterrolebindings.${RBAC}`, `rolebindings.${RBAC}`],
     reason:
-      "The bindings of those roles, in tenant namespaces and in namespaces made for consumers, which have any name. The API server lets no role be bound whose rights the account neither has nor may `bind`.",
+      "The bindings of those roles, in tenant namespaces, in namespaces made for consumers and in offloaded ones, which have any name. The API server lets no role be bound whose rights the account neither has nor may `bind`.",
   },
   {
     account: CONTROLLER_MANAGER,
@@ -70,21 +70,9 @@ const REASONS: readonly Reason[] = [
   },
   {
     account: VIRTUAL_KUBELET,
-    resources: ["secrets"],
-    reason:
-      "Secrets of offloaded namespaces are copied to providers, and the credentials for those are in tenant namespaces. Namespaces of both kinds have any name; each is watched by itself, and no other.",
-  },
-  {
-    account: VIRTUAL_KUBELET,
-    resources: ["serviceaccounts/token"],
-    reason:
-      "Pods of offloaded namespaces, which have any name, have tokens at the provider as they would here, each bound to its pod.",
-  },
-  {
-    account: VIRTUAL_KUBELET,
     resources: ["pods/status"],
     reason:
-      "Pods on virtual nodes are in any namespace that is offloaded; a write of the status changes no spec.",
+      "Pods wait on virtual nodes in namespaces that are not offloaded, and are given up where one is no longer, and their status says so; a write of the status changes no spec.",
   },
   {
     account: "ServiceAccount liqo-metric-agent",

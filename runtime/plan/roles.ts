@@ -19,9 +19,11 @@ import {
   peeringUserTenantNamespaceRules,
   remoteControlplaneRules,
   virtualKubeletLocalRules,
+  virtualKubeletNamespaceRules,
   virtualKubeletPerNodeRules,
   virtualKubeletRemoteClusterwideRules,
   virtualKubeletRemoteRules,
+  virtualKubeletTenantNamespaceRules,
   webhookNamespaceRules,
   webhookRules,
 } from "./rbac";
@@ -45,7 +47,7 @@ export interface InstalledModules {
 
 const WITHOUT_NETWORKING: InstalledModules = { networking: false };
 
-/** ClusterRoles and to whom the installation gives them; those without subjects are given to consumers by the controllers. */
+/** ClusterRoles and to whom the installation gives them; those without subjects are given to consumers and virtual kubelets by the controllers. */
 const clusterRoleDefinitions: readonly RoleDefinition[] = [
   {
     name: DeploymentName.controllerManager,
@@ -62,11 +64,19 @@ const clusterRoleDefinitions: readonly RoleDefinition[] = [
     subjects: [DeploymentName.controllerManager],
   },
   {
-    name: RoleName.virtualKubeletLocal,
-    appName: "virtual-kubelet-local",
+    name: RoleName.virtualKubeletNamespace,
+    appName: "virtual-kubelet-namespace",
     module: "offloading",
-    rules: virtualKubeletLocalRules,
-    subjects: [DeploymentName.virtualKubelet],
+    rules: virtualKubeletNamespaceRules,
+    // The controllers give it in each namespace that is offloaded.
+    subjects: [],
+  },
+  {
+    name: RoleName.virtualKubeletTenantNamespace,
+    appName: "virtual-kubelet-tenant-ns",
+    module: "offloading",
+    rules: virtualKubeletTenantNamespaceRules,
+    subjects: [],
   },
   {
     name: RoleName.virtualKubeletRemote,
@@ -98,6 +108,15 @@ const clusterRoleDefinitions: readonly RoleDefinition[] = [
     subjects: [DeploymentName.webhook],
   },
 ];
+
+/** What the virtual kubelet may do in all namespaces. */
+const virtualKubeletDefinition: RoleDefinition = {
+  name: RoleName.virtualKubeletLocal,
+  appName: "virtual-kubelet-local",
+  module: "offloading",
+  rules: virtualKubeletLocalRules,
+  subjects: [DeploymentName.virtualKubelet],
+};
 
 /** What the networking adds. */
 const networkingRoleDefinitions: readonly RoleDefinition[] = [
@@ -182,12 +201,7 @@ export function serviceAccounts(
 }
 
 export function clusterRoles(modules = WITHOUT_NETWORKING): ManifestOf<ClusterRole>[] {
-  return definitionsOf(modules).map(({ name, rules, ...role }) => ({
-    apiVersion: `${RBAC}/v1`,
-    kind: "ClusterRole",
-    metadata: { name, labels: labelsOf(role) },
-    rules,
-  }));
+  return definitionsOf(modules).map(clusterRole);
 }
 
 export function clusterRoleBindings(
@@ -196,13 +210,39 @@ export function clusterRoleBindings(
 ): ManifestOf<ClusterRoleBinding>[] {
   return definitionsOf(modules)
     .filter(({ subjects }) => subjects.length > 0)
-    .map(({ name, subjects, ...role }) => ({
-      apiVersion: `${RBAC}/v1`,
-      kind: "ClusterRoleBinding",
-      metadata: { name, labels: labelsOf(role) },
-      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
-      subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
-    }));
+    .map((definition) => clusterRoleBinding(definition, namespace));
+}
+
+/**
+ * What the virtual kubelet may do in all namespaces. Earlier versions gave it more; the controllers give the rest, namespace by namespace, so that they must
+ * be ready before this is applied, lest offloaded pods be without their tokens meanwhile.
+ */
+export function virtualKubeletManifests(
+  namespace: string,
+): [role: ManifestOf<ClusterRole>, binding: ManifestOf<ClusterRoleBinding>] {
+  return [clusterRole(virtualKubeletDefinition), clusterRoleBinding(virtualKubeletDefinition, namespace)];
+}
+
+function clusterRole({ name, rules, ...role }: RoleDefinition): ManifestOf<ClusterRole> {
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRole",
+    metadata: { name, labels: labelsOf(role) },
+    rules,
+  };
+}
+
+function clusterRoleBinding(
+  { name, subjects, ...role }: RoleDefinition,
+  namespace: string,
+): ManifestOf<ClusterRoleBinding> {
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name, labels: labelsOf(role) },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
+    subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
+  };
 }
 
 export function roles(namespace: string): ManifestOf<Role>[] {

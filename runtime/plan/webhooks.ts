@@ -16,7 +16,7 @@ import {
 import { componentLabels } from "./component-labels";
 import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
-import { peerCopies, peerIPs, peerSecrets } from "./peer-webhooks";
+import { consumerSecrets, peerCopies, peerIPs, peerSecrets } from "./peer-webhooks";
 import {
   authenticationGroup,
   offloadingGroup,
@@ -180,6 +180,7 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     ...peerCopies(),
     ...peerSecrets(),
     peerIPs(),
+    consumerSecrets(),
     {
       name: "identity.validate.liqo.io",
       path: "/validate/identities",

@@ -1,5 +1,11 @@
 import { Label, Name, SecretType, WellKnownAnnotation } from "../api";
-import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admission-review";
+import {
+  type AdmissionRequest,
+  type AdmittedObject,
+  ALLOWED,
+  denied,
+  type Verdict,
+} from "./admission-review";
 
 /** Labels by which a Secret is taken for this cluster's own part as a consumer, and what follows from each. */
 const STEERING: readonly [label: string, consequence: string][] = [
@@ -16,20 +22,43 @@ const STEERING: readonly [label: string, consequence: string][] = [
  *
  * @see control plane reference 3.4, 5 and 17.2
  */
-export function validatePeerSecret({ object, groups, username, namespace, name }: AdmissionRequest): Verdict {
+export function validatePeerSecret(request: AdmissionRequest): Verdict {
+  const { object, groups } = request;
   if (object === undefined || !groups.includes(Name.controlPlaneOrganization)) return ALLOWED;
-  const refused = (because: string) =>
-    denied(
-      `Secret "${namespace}/${name || (object.metadata.name ?? "")}": ${because}; user "${username}" of a peer may not make such a Secret, so ask this cluster's administrator`,
-    );
-  if (object.raw.type === SecretType.serviceAccountToken) {
-    const account = object.metadata.annotations[WellKnownAnnotation.serviceAccountName] ?? "";
-    return refused(
-      `the type ${SecretType.serviceAccountToken} makes it a token of service account "${account}", by which its reader would be that account`,
-    );
-  }
+  const token = tokenOf(object);
+  if (token !== undefined) return refusal(request, token);
   const found = STEERING.find(([label]) => object.metadata.labels[label] !== undefined);
   if (found === undefined) return ALLOWED;
   const [label, consequence] = found;
-  return refused(`the label ${label} makes it ${consequence}`);
+  return refusal(request, `the label ${label} makes it ${consequence}`);
+}
+
+/**
+ * A consumer's virtual kubelet, which makes Secrets for its pods in the namespaces that were made for it, makes none there that Kubernetes fills with the
+ * token of a service account: of `default`, which may have rights that the pods of strangers are not given, or of one that this cluster's administrator made.
+ *
+ * @param namespaceLabels of the request's namespace; they say which consumer it was made for, and thereby its group
+ */
+export function validateConsumerSecret(
+  request: AdmissionRequest,
+  namespaceLabels: Readonly<Record<string, string>>,
+): Verdict {
+  const { object, groups } = request;
+  const consumer = namespaceLabels[Label.remoteClusterID];
+  if (object === undefined || consumer === undefined || !groups.includes(consumer)) return ALLOWED;
+  const token = tokenOf(object);
+  return token === undefined ? ALLOWED : refusal(request, token);
+}
+
+/** What is wrong with a Secret that Kubernetes fills with a token; undefined for others. */
+function tokenOf({ raw, metadata }: AdmittedObject): string | undefined {
+  if (raw.type !== SecretType.serviceAccountToken) return undefined;
+  const account = metadata.annotations[WellKnownAnnotation.serviceAccountName] ?? "";
+  return `the type ${SecretType.serviceAccountToken} makes it a token of service account "${account}", by which its reader would be that account`;
+}
+
+function refusal({ object, username, namespace, name }: AdmissionRequest, because: string): Verdict {
+  return denied(
+    `Secret "${namespace}/${name || (object?.metadata.name ?? "")}": ${because}; user "${username}" of a peer may not make such a Secret, so ask this cluster's administrator`,
+  );
 }

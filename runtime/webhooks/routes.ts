@@ -35,7 +35,7 @@ import {
 } from "./network-tables";
 import { validatePeerWrite } from "./peer-copy";
 import { validatePeerIP } from "./peer-ip";
-import { validatePeerSecret } from "./peer-secret";
+import { validateConsumerSecret, validatePeerSecret } from "./peer-secret";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
 import { QuotaAccounting } from "./quota-accounting";
@@ -102,6 +102,8 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
     },
     "/validate/peer-copies": (request) => validatePeerWrite(request, { ownClusterID: options.clusterID }),
     "/validate/peer-secrets": validatePeerSecret,
+    "/validate/consumer-secrets": async (request) =>
+      validateConsumerSecret(request, await labelsOf(context.client, request.namespace)),
     "/validate/identities": async (request) =>
       validateIdentity(request, {
         ownClusterID: options.clusterID,

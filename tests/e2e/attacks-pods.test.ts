@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
-import { Namespace, type WholePodSpec } from "../../runtime/api";
+import { type Desired, Namespace, Secret, type WholePodSpec } from "../../runtime/api";
+import { refusal } from "../support/admission-cluster";
 import { atMilan } from "../support/peering-of-rome";
 import { Stranger } from "../support/stranger";
 import { until } from "../support/until";
@@ -21,6 +22,18 @@ describe("pods of a stranger", function () {
     rome.admin.patch(Namespace, { name }, { metadata }, { type: "merge" });
   const untilLevel = (name: string, level: string) =>
     until(`${name} enforces ${level}`, async () => (await levelOf(name)) === level);
+
+  const secret = (name: string, type: string): Desired<Secret> => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name,
+      namespace: "shop-rome",
+      annotations: { "kubernetes.io/service-account.name": "default" },
+    },
+    type,
+  });
+  const token = (name: string) => secret(name, "kubernetes.io/service-account-token");
 
   before(() => rome.namespace("shop", "shop-rome"));
 
@@ -156,6 +169,30 @@ describe("pods of a stranger", function () {
       await untilLevel("shop-rome", "baseline");
       await rome.restart("--pod-security=restricted");
       await untilLevel("shop-rome", "restricted");
+    });
+  });
+
+  describe("and the Secrets that their virtual kubelet makes", () => {
+    it("hold no token of an account there", async () => {
+      const refused = /"shop-rome\/stolen": the type .* makes it a token of service account "default"/;
+      assert.match(await refusal(rome.kubelet.create(Secret, token("stolen"))), refused);
+      await rome.admin.create(Secret, token("by-the-administrator"));
+      const ref = { name: "by-the-administrator", namespace: "shop-rome" };
+      const other = { metadata: { annotations: { "kubernetes.io/service-account.name": "deployer" } } };
+      assert.match(
+        await refusal(rome.kubelet.patch(Secret, ref, other, { type: "merge" })),
+        /makes it a token of service account "deployer"/,
+      );
+      await until("Kubernetes fills the administrator's", async () => {
+        return (await rome.admin.get(Secret, ref))?.data?.token !== undefined;
+      });
+    });
+
+    it("hold none when no webhook answers, while others are made, and those of milan's administrator", async () => {
+      await rome.silenceWebhooks();
+      assert.match(await refusal(rome.kubelet.create(Secret, token("again"))), /failed calling webhook/);
+      assert.equal(await refusal(rome.kubelet.create(Secret, secret("plain", "Opaque"))), "allowed");
+      await rome.admin.create(Secret, token("by-the-administrator-again"));
     });
   });
 });

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
 import {
+  ConfigMap,
   CustomResourceDefinition,
   type Desired,
   Event,
@@ -17,9 +18,13 @@ import {
   ResourceSlice,
   RoleBinding,
   Secret,
+  ServiceAccount,
 } from "../../runtime/api";
+import { TokenRequest } from "../../runtime/api/kubernetes";
 import { KubeClient } from "../../runtime/kube";
 import type { PeeringSides } from "../../runtime/plan/peering";
+import { accountKubeconfig } from "../support/account-kubeconfig";
+import { refusal } from "../support/admission-cluster";
 import { base64 } from "../support/base64";
 import { eventAbout } from "../support/events";
 import type { ManagedCluster } from "../support/managed-cluster";
@@ -294,6 +299,97 @@ describe("attacks: what a provider writes in a status", function () {
     });
   });
 
+  describe("by whoever gets hold of the virtual kubelet's token", () => {
+    const account = { name: "liqo-virtual-kubelet", namespace: "liqo" };
+    const binding = { name: "liqo-virtual-kubelet-namespace", namespace: "ledger" };
+    let thief: KubeClient | undefined;
+    const asThief = () => thief ?? assert.fail("there is no token of the virtual kubelet");
+    after(() => thief?.close());
+
+    before(async () => {
+      await rome.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: account });
+      thief = KubeClient.fromKubeconfig(await accountKubeconfig(rome.admin, rome.controlPlane, account));
+      for (const name of ["ledger", "vault"])
+        await rome.admin.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+      await secret("vault", "combination");
+    });
+
+    /** What it has of a namespace: Secrets, ConfigMaps and tokens of its accounts. */
+    async function has(namespace: string): Promise<string> {
+      const { apiVersion, kind } = TokenRequest;
+      const token = asThief().createSubresource(
+        ServiceAccount,
+        { name: "default", namespace },
+        "token",
+        { apiVersion, kind, spec: {} },
+        (answer) => TokenRequest.parse(answer),
+      );
+      const answers = await Promise.all(
+        [asThief().list(Secret, { namespace }), asThief().list(ConfigMap, { namespace }), token].map(refusal),
+      );
+      return answers.map((answer) => (/forbidden/.test(answer) ? "nothing" : answer)).join(", ");
+    }
+    const everything = "allowed, allowed, allowed";
+    const nothing = "nothing, nothing, nothing";
+
+    it("nothing is read, and no token made, where nothing is offloaded", async () => {
+      for (const namespace of ["kube-system", "default", "vault", "ledger", "liqo"])
+        assert.equal(await has(namespace), nothing, namespace);
+      for (const kind of [Secret, ConfigMap])
+        assert.match(await refusal(asThief().list<KubeObject>(kind)), /forbidden/, kind.kind);
+      assert.match(
+        await refusal(asThief().get(Secret, { name: "combination", namespace: "vault" })),
+        /forbidden/,
+      );
+    });
+
+    it("the tenant namespace gives the credentials for the provider, and neither ConfigMaps nor tokens", async () => {
+      assert.equal(await has("to-milan"), "allowed, nothing, nothing");
+    });
+
+    it("a namespace that is offloaded gives what its pods need, for as long as it is", async () => {
+      const offloading = { name: "offloading", namespace: "ledger" };
+      await offloadExisting(offloading.namespace);
+      await until("the rights are given", async () => (await has("ledger")) === everything);
+      assert.equal(await has("vault"), nothing);
+
+      await rome.admin.delete(RoleBinding, binding);
+      await until("they come back", async () => {
+        const back = await rome.admin.get(RoleBinding, binding);
+        return back?.subjects?.length === 1 && (await has("ledger")) === everything;
+      });
+
+      await rome.admin.delete(NamespaceOffloading, offloading);
+      await until("the rights are gone", async () => (await has("ledger")) === nothing);
+      assert.equal(await rome.admin.get(RoleBinding, binding), undefined);
+      assert.equal(await has("shop"), everything);
+    });
+
+    it("a binding that is not Liqo's is left alone, told of, and no hindrance once it is gone", async () => {
+      const ref = { ...binding, namespace: "vault" };
+      const foreign: Desired<RoleBinding> = {
+        apiVersion: RoleBinding.apiVersion,
+        kind: RoleBinding.kind,
+        metadata: ref,
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+      };
+      await rome.admin.create(RoleBinding, foreign);
+      const offloading = { name: "offloading", namespace: "vault" };
+      await offloadExisting(offloading.namespace);
+      assert.match(
+        await eventAbout(
+          rome.admin,
+          { kind: "NamespaceOffloading", ...offloading },
+          "VirtualKubeletRightsRefused",
+        ),
+        /^RoleBinding "vault\/liqo-virtual-kubelet-namespace" exists and is not Liqo's.*delete it$/,
+      );
+      const left = await there(RoleBinding, rome, ref);
+      assert.deepEqual([left.roleRef.name, left.subjects], ["view", undefined]);
+      await rome.admin.delete(NamespaceOffloading, offloading);
+    });
+  });
+
   /** The milanese administrator's word on the map, on its own cluster. */
   async function answer(entries: Record<string, object | null>): Promise<void> {
     await milan.admin.patch(NamespaceMap, atMilan("milan"), { status: { currentMapping: entries } }, status);
@@ -321,6 +417,10 @@ describe("attacks: what a provider writes in a status", function () {
 
   async function offload(name: string, spec: object = {}): Promise<void> {
     await rome.admin.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    await offloadExisting(name, spec);
+  }
+
+  async function offloadExisting(name: string, spec: object = {}): Promise<void> {
     const offloading: Desired<KubeObject> & { spec: object } = {
       apiVersion: NamespaceOffloading.apiVersion,
       kind: NamespaceOffloading.kind,

@@ -7,6 +7,8 @@ import {
   type Desired,
   type KubeObject,
   Namespace,
+  NamespaceOffloading,
+  RoleBinding,
   ServiceAccount,
   VirtualNode,
   VkOptionsTemplate,
@@ -46,8 +48,15 @@ describe("a process for each virtual node", function () {
     apiVersion: "offloading.liqo.io/v1beta1",
     kind: "VirtualNode",
     metadata: { ...inTenant(name), labels: { "liqo.io/remote-cluster-id": "milan" } },
-    spec: { clusterID: "milan", createNode: true },
+    spec: { clusterID: "milan", createNode: true, kubeconfigSecretRef: { name: `kubeconfig-${name}` } },
   });
+  /** Whom a role of virtual kubelets is given to in a namespace. */
+  const given = async (role: string, namespace: string) =>
+    (await rome.admin.get(RoleBinding, { name: role, namespace }))?.subjects
+      ?.map((subject) => `${subject.namespace}/${subject.name}`)
+      .join(" ");
+  const untilGiven = (role: string, namespace: string, to: string | undefined) =>
+    until(`${role} in ${namespace} is given to ${to}`, async () => (await given(role, namespace)) === to);
   const options = (image: string): Desired<VkOptionsTemplate> => ({
     apiVersion: "offloading.liqo.io/v1beta1",
     kind: "VkOptionsTemplate",
@@ -104,6 +113,18 @@ describe("a process for each virtual node", function () {
     }
   });
 
+  it("reads its provider's credentials, and in namespaces that are offloaded there what their pods need", async () => {
+    await untilGiven("liqo-virtual-kubelet-tenant-ns", "to-milan", "to-milan/pool to-milan/spare");
+    await rome.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await rome.admin.create(NamespaceOffloading, {
+      apiVersion: "offloading.liqo.io/v1beta1",
+      kind: "NamespaceOffloading",
+      metadata: { name: "offloading", namespace: "shop" },
+      spec: NamespaceOffloading.parseSpec({}),
+    });
+    await untilGiven("liqo-virtual-kubelet-namespace", "shop", "to-milan/pool to-milan/spare");
+  });
+
   it("writes nothing when nothing changes, and follows its options", async () => {
     await new Promise((resolve) => setTimeout(resolve, 2_000)); // Kubernetes' own controllers settle
     const before = await rome.admin.get(Deployment, inTenant("vk-pool"));
@@ -135,5 +156,7 @@ describe("a process for each virtual node", function () {
       return left.every((each) => each === undefined);
     });
     assert.ok(await rome.admin.get(Deployment, inTenant("vk-pool")));
+    await untilGiven("liqo-virtual-kubelet-tenant-ns", "to-milan", "to-milan/pool");
+    await untilGiven("liqo-virtual-kubelet-namespace", "shop", "to-milan/pool");
   });
 });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { Configuration, Event, Lease, Node, Pod, ShadowPod, VirtualNode } from "../../runtime/api";
-import { TENANT, TOLERATION } from "../support/offloading-pair";
+import { Configuration, Event, Lease, Namespace, Node, Pod, ShadowPod, VirtualNode } from "../../runtime/api";
+import { installRoles } from "../support/install-roles";
+import { ManagedAdmission } from "../support/managed-admission";
+import { LIQO, TENANT, TOLERATION } from "../support/offloading-pair";
 import { until } from "../support/until";
 import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/virtual-kubelet-lab";
 
@@ -395,6 +397,70 @@ describe("virtual kubelet, from rome to milan", function () {
     it("says nothing secret in its log", () => {
       const log = lab.kubelet.log();
       assert.ok(!/BEGIN (RSA |EC )?PRIVATE KEY|client-key-data|eyJhbGciOi/.test(log));
+    });
+  });
+
+  describe("what its provider refuses", () => {
+    let admission: ManagedAdmission | undefined;
+    after(() => admission?.stop());
+
+    /** Waits until the pod at home says why, and so does an event. */
+    const refused = async (name: string, why: RegExp) => {
+      const { phase, message } = await until(`${name} is refused`, async () => {
+        const { status } = (await lab.local(name)) ?? {};
+        return status?.reason === "OffloadingRefused" && status;
+      });
+      assert.equal(phase, "Pending");
+      assert.match(message ?? "", why);
+      await until("an event says so too", async () =>
+        (await lab.eventsOf(name)).some(
+          ({ reason, message: told = "" }) => reason === "FailedReflection" && why.test(told),
+        ),
+      );
+      assert.equal(await lab.remote(name), undefined);
+    };
+    const asDeployer = {
+      "liqo.io/api-server-support": "remote",
+      "liqo.io/remote-service-account-name": "deployer",
+    };
+    const account =
+      /spec\.pod\.serviceAccountName is "deployer", and the provider allows .* \(allowed: default\); leave it out, or ask the provider's administrator to allow it/;
+
+    it("waits at home, and says which field, which value and what to do", async () => {
+      // As the provider's controllers label the namespaces that they make.
+      const baseline = { "pod-security.kubernetes.io/enforce": "baseline" };
+      await lab.milan.patch(
+        Namespace,
+        { name: THERE },
+        { metadata: { labels: baseline } },
+        { type: "merge" },
+      );
+      await lab.rome.create(
+        Pod,
+        podOf("files", { spec: { volumes: [{ name: "root", hostPath: { path: "/" } }] } }),
+      );
+      await lab.rome.create(Pod, podOf("deployer", { metadata: { annotations: asDeployer } }));
+      await Promise.all([
+        refused(
+          "files",
+          /violates PodSecurity "baseline:latest": hostPath volumes \(volume "root"\); take that out of the pod, or ask the provider's administrator/,
+        ),
+        refused("deployer", account),
+      ]);
+    });
+
+    it("does so where the provider's webhooks refuse it", async () => {
+      await lab.pair.namespace(lab.milan, LIQO);
+      await installRoles(lab.milan, LIQO);
+      admission = await ManagedAdmission.start({
+        admin: lab.milan,
+        controlPlane: lab.controlPlane("milan"),
+        clusterId: "milan",
+        liqoNamespace: LIQO,
+      });
+      await lab.rome.create(Pod, podOf("by-webhook", { metadata: { annotations: asDeployer } }));
+      await refused("by-webhook", account);
+      assert.equal(await lab.shadow("by-webhook"), undefined);
     });
   });
 });

@@ -8,6 +8,7 @@ import {
   type InstalledModules,
   roleBindings,
   roles,
+  virtualKubeletManifests,
 } from "../../runtime/plan/roles";
 import { kindOf } from "./kind-of";
 
@@ -19,6 +20,7 @@ export async function installRoles(
   const manifests: Desired<KubeObject>[] = [
     ...clusterRoles(modules),
     ...clusterRoleBindings(namespace, modules),
+    ...virtualKubeletManifests(namespace),
     ...roles(namespace),
     ...roleBindings(namespace),
   ];

@@ -28,7 +28,9 @@ export class ManagedAdmission {
     controlPlane,
     clusterId,
     liqoNamespace,
-  }: ManagedCluster): Promise<ManagedAdmission> {
+  }: Pick<ManagedCluster, "admin" | "clusterId" | "liqoNamespace"> & {
+    controlPlane: Pick<ManagedCluster["controlPlane"], "kubeconfigFor">;
+  }): Promise<ManagedAdmission> {
     const kubeconfig = await controlPlane.kubeconfigFor({
       name: `system:serviceaccount:${liqoNamespace}:${DeploymentName.webhook}`,
       groups: ["system:serviceaccounts", `system:serviceaccounts:${liqoNamespace}`],

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
 import {
   ClusterRole,
-  ClusterRoleBinding,
   type Desired,
   type KubeObject,
   Namespace,
@@ -16,8 +15,12 @@ import {
   VirtualNode,
 } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
-import { virtualKubeletLocalRules, virtualKubeletRemoteRules } from "../../runtime/plan/rbac";
+import { ConsumerCaches } from "../../runtime/offloading/shared-caches";
+import { virtualKubeletRightsController } from "../../runtime/offloading/virtual-kubelet-rights-controller";
+import { virtualKubeletRemoteRules } from "../../runtime/plan/rbac";
 import { installDefinitions } from "./install-definitions";
+import { installRoles, kubeconfigOf } from "./install-roles";
+import { type TestContext, testContext } from "./runtime-context";
 
 export const TENANT = "liqo-tenant-milan";
 export const LIQO = "liqo";
@@ -34,6 +37,7 @@ export const SLICE_USER = "pool-a8a4c692b93b";
 export class OffloadingPair {
   readonly rome: KubeClient;
   readonly milan: KubeClient;
+  private controllers: TestContext | undefined;
 
   constructor(
     readonly planes: { rome: ControlPlane; milan: Pick<ControlPlane, "kubeconfig" | "kubeconfigFor"> },
@@ -42,28 +46,18 @@ export class OffloadingPair {
     this.milan = KubeClient.fromKubeconfig(planes.milan.kubeconfig, { userAgent: "test" });
   }
 
-  /** Definitions, namespaces and rights. */
+  /** Definitions, namespaces and rights; those of the virtual kubelet are given by the controllers, as in an installation. */
   async prepare(): Promise<void> {
     const { rome, milan } = this;
     await Promise.all([installDefinitions(rome), installDefinitions(milan)]);
     for (const name of [LIQO, TENANT]) await this.namespace(rome, name);
-    await rome.create(ClusterRole, {
-      apiVersion: ClusterRole.apiVersion,
-      kind: ClusterRole.kind,
-      metadata: { name: "liqo-virtual-kubelet-local" },
-      rules: virtualKubeletLocalRules,
-    });
-    await rome.create(ClusterRoleBinding, {
-      apiVersion: ClusterRoleBinding.apiVersion,
-      kind: ClusterRoleBinding.kind,
-      metadata: { name: "liqo-virtual-kubelet-local" },
-      roleRef: {
-        apiGroup: "rbac.authorization.k8s.io",
-        kind: "ClusterRole",
-        name: "liqo-virtual-kubelet-local",
-      },
-      subjects: [{ kind: "ServiceAccount", name: "liqo-virtual-kubelet", namespace: LIQO }],
-    });
+    await installRoles(rome, LIQO);
+    this.controllers = testContext(
+      await kubeconfigOf(this.planes.rome, LIQO, "liqo-controller-manager"),
+      "controller-manager",
+    );
+    const { informers } = this.controllers;
+    virtualKubeletRightsController(this.controllers, { liqoNamespace: LIQO }, new ConsumerCaches(informers));
     await milan.create(ClusterRole, {
       apiVersion: ClusterRole.apiVersion,
       kind: ClusterRole.kind,
@@ -195,6 +189,7 @@ export class OffloadingPair {
   }
 
   close(): void {
+    void this.controllers?.end();
     this.rome.close();
     this.milan.close();
   }

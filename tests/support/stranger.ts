@@ -118,6 +118,13 @@ export class Stranger {
     });
   }
 
+  /** Milan's webhooks answer no more; their registrations stay. */
+  async silenceWebhooks(): Promise<void> {
+    await this.webhook?.context.end();
+    await this.webhook?.server.stop();
+    this.webhook = undefined;
+  }
+
   /** Asks for remote namespaces, by the map that milan has of rome's. */
   async ask(desiredMapping: Record<string, string | null>): Promise<void> {
     await this.controlPlane.patch(
@@ -219,8 +226,7 @@ export class Stranger {
     const { controlPlane, kubelet }: Partial<Stranger> = this;
     controlPlane?.close();
     kubelet?.close();
-    await this.webhook?.context.end();
-    await this.webhook?.server.stop();
+    await this.silenceWebhooks();
     await this.peering.end();
   }
 }

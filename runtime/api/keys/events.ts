@@ -80,6 +80,8 @@ export const EventReason = {
   invalidResourceSlice: "Invalid ResourceSlice",
   /** On a VirtualNode that is to have a process of its own; ours. */
   virtualKubeletNotMade: "VirtualKubeletNotMade",
+  /** On a NamespaceOffloading or a VirtualNode, where something keeps the virtual kubelet from its rights in the namespace; ours. */
+  virtualKubeletRightsRefused: "VirtualKubeletRightsRefused",
   /** On the cluster's own keys; ours, as are the next three. */
   keysRotated: "KeysRotated",
   /** On a control-plane Identity: its provider is asked to take the cluster's new key. */

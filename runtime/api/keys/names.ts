@@ -29,6 +29,8 @@ export const Name = {
   storageProvisioner: "liqo.io/storage",
   storageNamespace: "liqo-storage",
   kubeRootCA: "kube-root-ca.crt",
+  /** ConfigMap of Kubernetes in `kube-system`: by which authority API servers tell their clients. */
+  clientAuthentication: "extension-apiserver-authentication",
   /** Second lease in a tenant namespace: who reflects what is bound to no node. */
   reflectionLease: "virtual-kubelet-leader-election",
 
@@ -49,6 +51,10 @@ export const Name = {
 export const RoleName = {
   remoteControlPlane: "liqo-remote-controlplane",
   virtualKubeletLocal: "liqo-virtual-kubelet-local",
+  /** What it may do more in each namespace that is offloaded. */
+  virtualKubeletNamespace: "liqo-virtual-kubelet-namespace",
+  /** And where its virtual nodes are, with the credentials for their providers. */
+  virtualKubeletTenantNamespace: "liqo-virtual-kubelet-tenant-ns",
   virtualKubeletRemote: "liqo-virtual-kubelet-remote",
   virtualKubeletRemoteClusterWide: "liqo-virtual-kubelet-remote-clusterwide",
   peeringUserTenantNamespace: "liqo-peering-user-tenant-ns",

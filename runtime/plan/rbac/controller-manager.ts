@@ -103,8 +103,13 @@ export const offloadingRules: PolicyRule[] = [
   ),
   // Owner references that block the owner's deletion need this on the owner.
   rule("offloading.liqo.io", ["shadowendpointslices/finalizers", "shadowpods/finalizers"], ["update"]),
-  rule("rbac.authorization.k8s.io", ["rolebindings"], [...read, "create"]),
-  rule("rbac.authorization.k8s.io", ["clusterroles"], ["bind"], [RoleName.virtualKubeletRemote]),
+  rule("rbac.authorization.k8s.io", ["rolebindings"], [...read, "create", "delete", "patch"]),
+  rule(
+    "rbac.authorization.k8s.io",
+    ["clusterroles"],
+    ["bind"],
+    [RoleName.virtualKubeletNamespace, RoleName.virtualKubeletRemote, RoleName.virtualKubeletTenantNamespace],
+  ),
 ];
 
 /** All controllers of the controller manager but for those of the networking. */

@@ -1,3 +1,4 @@
+import { Name } from "../../api/keys";
 import { ConfigMap } from "../../api/kubernetes";
 import type { RuntimeContext } from "../../kube";
 import type { ProcessFlags } from "../flags";
@@ -9,7 +10,7 @@ import { type CertifiedKey, ServingCertificate } from "./serving-certificate";
 /** Where API servers publish the CA of their own client certificates. */
 const CLIENT_CA = {
   namespace: "kube-system",
-  name: "extension-apiserver-authentication",
+  name: Name.clientAuthentication,
   key: "client-ca-file",
 };
 

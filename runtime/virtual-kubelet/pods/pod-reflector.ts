@@ -185,7 +185,10 @@ export class PodReflector {
       // Nothing to tell yet, unless the provider makes no pod; the local one is marked as taken over all the same.
       const why = decision.remote ? undefined : shadow?.status?.message;
       const refused = why === undefined ? undefined : refusedStatus(local.status, why);
-      return await this.writeStatus(local, refused ?? takenStatus(local.status), memory);
+      const before = memory.written;
+      const outcome = await this.writeStatus(local, refused ?? takenStatus(local.status), memory);
+      if (refused !== undefined && memory.written !== before) this.parts.report.failed(local, why);
+      return outcome;
     }
     memory.restarts = rememberRestarts(
       memory.restarts,

@@ -1,5 +1,5 @@
 import { EventReason, Label } from "../../api/keys";
-import { type Pod, Secret, ServiceAccount, TokenRequest } from "../../api/kubernetes";
+import { type Pod, Secret } from "../../api/kubernetes";
 import {
   type Clock,
   type HeldKeys,
@@ -17,6 +17,7 @@ import { isReflected } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/report";
 import { wantedTokens } from "./pod-tokens";
 import { type GrantedToken, refreshTime } from "./token-refresh";
+import { accountOf, requestToken, TokenWithheld } from "./token-request";
 import { boundTo, isTokenSecret, tokenSecretMetadata } from "./token-secret";
 import { tokenSecretName, type TokenSource } from "./token-source";
 
@@ -40,6 +41,8 @@ interface Parts {
 const SPREAD_MS = 30_000;
 /** How long the cache may lag behind a Secret that we wrote, in milliseconds. */
 const UNSEEN_MS = 60_000;
+/** In a namespace without the right to make tokens it is tried again after this time, in milliseconds: the controllers give it as they see the namespace. */
+const WITHHELD_MS = 1_000;
 /** A pod's tokens go this long after it, at the latest, in milliseconds. */
 const REMOVED_LATEST_MS = 30_000;
 
@@ -61,6 +64,8 @@ export class TokenReflector {
   private readonly issued = new Map<string, Issued>();
   /** Since when pods have been gone whose Secrets are still there, on the monotonic clock. */
   private readonly gone = new Map<string, number>();
+  /** Namespaces whose tokens this cluster withholds from us: until when it is not asked again, on the monotonic clock, and what it said. */
+  private readonly withheld = new Map<string, { until: number; error: unknown }>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -121,7 +126,12 @@ export class TokenReflector {
       const granted = issued.tokens.get(token);
       return granted === undefined || now >= refreshTime(granted, expirationSeconds);
     });
-    if (due.length > 0) issued = await this.renew(key, local, due, issued, secret, remote, client);
+    if (due.length > 0) {
+      const heldBack =
+        this.heldBack(local) ?? (await this.renew(key, local, due, issued, secret, remote, client));
+      if (heldBack !== undefined) return heldBack;
+      issued = this.issued.get(key) ?? issued;
+    }
     const next = Math.min(
       ...sources.map(({ key: token, expirationSeconds }) =>
         refreshTime(issued.tokens.get(token) ?? { expiresAt: now }, expirationSeconds),
@@ -129,6 +139,17 @@ export class TokenReflector {
     );
     const renewal = Math.max(1_000, next - now) + Math.random() * SPREAD_MS;
     return { requeueAfterMs: secret === undefined ? Math.min(renewal, UNSEEN_MS) : renewal };
+  }
+
+  /** When to ask for a pod's tokens, where this cluster has just refused those of its namespace; one pod asks for all. */
+  private heldBack(local: Pod): Outcome {
+    const { namespace = "" } = local.metadata;
+    const withheld = this.withheld.get(namespace);
+    if (withheld === undefined) return;
+    const leftMs = withheld.until - this.parts.clock.monotonic();
+    if (leftMs <= 0) return;
+    this.failed(local, withheld.error);
+    return { requeueAfterMs: leftMs + Math.random() * WITHHELD_MS };
   }
 
   /** What we issued, or what the Secret says after a start of this process; nothing where the Secret is gone or another pod's. */
@@ -150,7 +171,7 @@ export class TokenReflector {
     return { podUid, tokens, writtenAt: Number.NEGATIVE_INFINITY, seen: secret !== undefined };
   }
 
-  /** @returns what the Secret holds now. Until it is written, what was issued before stands. */
+  /** Until the new tokens are written, what was issued before stands. */
   private async renew(
     key: string,
     local: Pod,
@@ -159,23 +180,30 @@ export class TokenReflector {
     secret: Secret | undefined,
     remote: RemoteNamespace,
     client: KubeClient,
-  ): Promise<Issued> {
+  ): Promise<Outcome> {
+    const { clock, report } = this.parts;
+    const { namespace = "" } = local.metadata;
     try {
+      const made = await Promise.all(
+        due.map((source) => requestToken(this.parts.localClient, clock, local, source)),
+      );
+      this.withheld.delete(namespace);
       const tokens = new Map(before.tokens);
       const data: Record<string, string> = {};
-      for (const { key: token, value, granted } of await Promise.all(
-        due.map((source) => this.request(local, source)),
-      )) {
+      for (const { key: token, value, granted } of made) {
         data[token] = Buffer.from(value).toString("base64");
         tokens.set(token, granted);
       }
       const issued = { ...before, tokens };
       await this.write(local, data, issued, secret, remote, client);
-      issued.writtenAt = this.parts.clock.monotonic();
+      issued.writtenAt = clock.monotonic();
       this.issued.set(key, issued);
-      this.parts.report.refusedNoMore(local);
-      return issued;
+      report.refusedNoMore(local);
     } catch (error) {
+      if (error instanceof TokenWithheld) {
+        this.withheld.set(namespace, { until: clock.monotonic() + WITHHELD_MS, error: error.cause });
+        return this.heldBack(local);
+      }
       // A conflict means that the cache is behind: the Secret's event brings us back.
       if (!isConflict(error)) this.failed(local, error);
       throw error;
@@ -184,34 +212,6 @@ export class TokenReflector {
 
   private failed(local: Pod | undefined, error: unknown): void {
     this.parts.report.failed(local, error, EventReason.failedTokensReflection);
-  }
-
-  private async request(
-    local: Pod,
-    source: TokenSource,
-  ): Promise<{ key: string; value: string; granted: GrantedToken }> {
-    const { name, namespace, uid } = local.metadata;
-    const requestedAt = this.parts.clock.now();
-    const { status } = await this.parts.localClient.createSubresource(
-      ServiceAccount,
-      { name: accountOf(local), namespace },
-      "token",
-      {
-        apiVersion: TokenRequest.apiVersion,
-        kind: TokenRequest.kind,
-        spec: {
-          audiences: source.audiences,
-          expirationSeconds: source.expirationSeconds,
-          boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
-        },
-      },
-      (answer) => TokenRequest.parse(answer),
-    );
-    if (status?.token === undefined)
-      throw new Error(`ServiceAccount "${accountOf(local)}": the answer holds no token`);
-    const expiresAt = Date.parse(status.expirationTimestamp);
-    const granted = { expiresAt, lifetimeMs: Math.max(0, expiresAt - requestedAt) };
-    return { key: source.key, value: status.token, granted };
   }
 
   private async write(
@@ -281,10 +281,6 @@ async function remove(client: KubeClient, { metadata }: Secret): Promise<void> {
 
 function isOfNode({ metadata }: Secret, nodeName: string): boolean {
   return metadata.labels?.[Label.reflectionNodeName] === nodeName;
-}
-
-function accountOf({ spec }: Pod): string {
-  return spec.serviceAccountName || "default";
 }
 
 function hasEnded({ status }: Pod): boolean {

@@ -78,11 +78,21 @@ describe("the plan of an installation", () => {
     ["liqo-virtual-kubelet-remote", "virtual-kubelet-remote"],
     ["liqo-virtual-kubelet-remote-clusterwide", "virtual-kubelet-remote-clusterwide"],
     ["liqo-virtual-kubelet-local", "virtual-kubelet-local"],
+    ["liqo-virtual-kubelet-namespace", "virtual-kubelet-namespace"],
+    ["liqo-virtual-kubelet-tenant-ns", "virtual-kubelet-tenant-ns"],
   ] as const) {
     it(`has the ClusterRole ${role}, found as ${appName}`, () => {
       assert.equal(find("ClusterRole", role).metadata.labels?.["app.kubernetes.io/name"], appName);
     });
   }
+
+  it("takes what the virtual kubelet had in all namespaces when the controllers give it in single ones, and not before", () => {
+    const at = (kind: string, name: string) => manifests.indexOf(find(kind, name));
+    const controllers = at("Deployment", "liqo-controller-manager");
+    for (const role of ["liqo-virtual-kubelet-namespace", "liqo-virtual-kubelet-tenant-ns"])
+      assert.ok(at("ClusterRole", role) < controllers, role);
+    assert.ok(at("ClusterRole", "liqo-virtual-kubelet-local") > controllers);
+  });
 
   it("has the webhook that leads mark itself for the leader's Service, one or several", () => {
     const { selector } =

@@ -32,10 +32,30 @@ describe("the rights of an installation", () => {
     const reading = all
       .filter((line) => /everywhere: secrets( called \S+)?: /.test(line))
       .map((line) => line.split(":")[0]);
-    assert.deepEqual([...new Set(reading)].sort(), [
-      "ServiceAccount liqo-controller-manager",
-      "ServiceAccount liqo-virtual-kubelet",
+    assert.deepEqual([...new Set(reading)], ["ServiceAccount liqo-controller-manager"]);
+  });
+
+  it("of virtual kubelets to Secrets, ConfigMaps and tokens are where the controllers bind them, and in all namespaces none", () => {
+    const of = (account: string) =>
+      accounts.find((each) => each.account.startsWith(account))?.permissions ?? [];
+    assert.deepEqual(
+      of("ServiceAccount liqo-virtual-kubelet").filter((line) =>
+        /: (secrets|configmaps|serviceaccounts)\b/.test(line),
+      ),
+      ["everywhere: configmaps called extension-apiserver-authentication: get, list, watch"],
+    );
+    assert.deepEqual(of("ClusterRole liqo-virtual-kubelet-tenant-ns,"), [
+      "where bound: secrets: get, list, watch",
     ]);
+    const offloaded = of("ClusterRole liqo-virtual-kubelet-namespace,");
+    for (const line of [
+      "where bound: configmaps: get, list, watch",
+      "where bound: secrets: get, list, watch",
+      "where bound: serviceaccounts/token: create",
+    ])
+      assert.ok(offloaded.includes(line), line);
+    for (const line of offloaded)
+      assert.match(line, /^where bound: (\S+: get, list, watch|serviceaccounts\/token: create)$/);
   });
 
   it("in all namespaces, to Secrets, tokens, pods, bindings and certificates, have each a reason, and each reason a right", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { validatePeerSecret } from "../../../runtime/webhooks/peer-secret";
+import { validateConsumerSecret, validatePeerSecret } from "../../../runtime/webhooks/peer-secret";
 import { validatePeerWrite } from "../../../runtime/webhooks/peer-copy";
 import { admissionRequest } from "./requests";
 
@@ -203,6 +203,46 @@ describe("a Secret that a peering user makes", () => {
       if (refusal === undefined) return assert.deepEqual(verdict, { allowed: true });
       assert.equal(verdict.allowed, false);
       assert.match(verdict.message, refusal);
+    });
+  }
+});
+
+describe("a Secret that a consumer's virtual kubelet makes", () => {
+  const secret = (type?: string) => ({
+    kind: "Secret",
+    metadata: { name: "own", annotations: { "kubernetes.io/service-account.name": "deployer" } },
+    type,
+  });
+  const token = "kubernetes.io/service-account-token";
+  const rows: [
+    what: string,
+    type: string | undefined,
+    groups: string[],
+    consumer: string | undefined,
+    refused: boolean,
+  ][] = [
+    ["a token in its namespace", token, ["rome", "system:authenticated"], "rome", true],
+    ["anything else there", "Opaque", ["rome"], "rome", false],
+    ["no type there", undefined, ["rome"], "rome", false],
+    ["a token by somebody else", token, ["developers"], "rome", false],
+    ["a token by another consumer, who has no rights there", token, ["turin"], "rome", false],
+    ["a token in a namespace of nobody's", token, ["rome"], undefined, false],
+  ];
+  for (const [what, type, groups, consumer, refused] of rows) {
+    it(`${refused ? "is refused" : "passes"}: ${what}`, () => {
+      const request = admissionRequest({
+        namespace: "shop-rome",
+        object: secret(type),
+        username: "pool-a8a4c692b93b",
+        groups,
+      });
+      const verdict = validateConsumerSecret(request, consumer === undefined ? {} : { [cluster]: consumer });
+      if (!refused) return assert.deepEqual(verdict, { allowed: true });
+      assert.equal(verdict.allowed, false);
+      assert.match(
+        verdict.message,
+        /^Secret "shop-rome\/own": the type .* makes it a token of service account "deployer".*ask this cluster's administrator$/,
+      );
     });
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { peerCopies, peerSecrets } from "../../../runtime/plan/peer-webhooks";
+import { consumerSecrets, peerCopies, peerSecrets } from "../../../runtime/plan/peer-webhooks";
 import { webhookConfigurations } from "../../../runtime/plan/webhooks";
 import { trustPatch } from "../../../runtime/webhooks/ca-bundle";
 
@@ -36,6 +36,7 @@ describe("the registrations", () => {
       "nonce-secret.peer.liqo.io /validate/peer-secrets",
       "token-secret.peer.liqo.io /validate/peer-secrets",
       "ip.peer.liqo.io /validate/peer-ips",
+      "token-secret.consumer.liqo.io /validate/consumer-secrets",
       "identity.validate.liqo.io /validate/identities",
       "quota.validate.liqo.io /validate/quotas",
       "tenant.validate.liqo.io /validate/tenants",
@@ -101,6 +102,21 @@ describe("the registrations", () => {
     assert.equal(
       tokens?.matchConditions?.[1]?.expression,
       "has(object.type) && object.type == 'kubernetes.io/service-account-token'",
+    );
+  });
+
+  it("ask about Secrets of virtual kubelets only where they hold the token of an account, in namespaces of a cluster", () => {
+    assert.deepEqual([consumerSecrets().labelled, consumerSecrets().skippable], [undefined, false]);
+    const guard = all.find((webhook) => webhook?.name === "token-secret.consumer.liqo.io");
+    assert.deepEqual(guard?.namespaceSelector, {
+      matchExpressions: [{ key: "liqo.io/remote-cluster-id", operator: "Exists" }],
+    });
+    // One condition: of several the API server works out all.
+    const [condition, ...more] = guard.matchConditions ?? [];
+    assert.deepEqual(more, []);
+    assert.match(
+      condition?.expression ?? "",
+      /^has\(object\.type\) && object\.type == 'kubernetes\.io\/service-account-token' && !authorizer\./,
     );
   });
 
