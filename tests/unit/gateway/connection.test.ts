@@ -4,7 +4,6 @@ import { Connection, GatewayClient } from "../../../runtime/api";
 import { ConnectionObject } from "../../../runtime/gateway/connection";
 import { type Gateway, gatewayOf } from "../../../runtime/gateway/gateway";
 import { gatewayFlags } from "../../../runtime/gateway/flags";
-import { silentLogger, TestClock } from "../../../runtime/kube";
 import type { Reachability } from "../../../runtime/networking/ping/session";
 import { MemoryApiServer } from "../../support/memory-api-server";
 import { type TestContext, testContext } from "../../support/runtime-context";
@@ -24,11 +23,8 @@ describe("the Connection of a gateway (networking reference 10.3, 10.4)", () => 
   let server: MemoryApiServer;
   let context: TestContext;
   let gateway: Gateway;
-  /** Stands still, so that no busy machine makes a report due. */
-  let clock: TestClock;
 
   beforeEach(async () => {
-    clock = new TestClock();
     server = await MemoryApiServer.start();
     server.create(GatewayClient, {
       apiVersion: "networking.liqo.io/v1beta1",
@@ -37,7 +33,7 @@ describe("the Connection of a gateway (networking reference 10.3, 10.4)", () => 
       spec: { endpoint: { addresses: ["203.0.113.2"], port: 51840 } },
     });
     gateway = gatewayOf(flags(server.get(GatewayClient, "liqo-tenant-milan/to-milan")?.metadata.uid ?? ""));
-    context = testContext(server.kubeconfig, "gateway", silentLogger, clock);
+    context = testContext(server.kubeconfig, "gateway");
   });
   afterEach(async () => {
     await context.end();
@@ -81,7 +77,7 @@ describe("the Connection of a gateway (networking reference 10.3, 10.4)", () => 
     const written = server.writes.length;
     for (const leastMs of [12.4, 9, 16.9, 12]) await first.report(answering(leastMs));
     await context.end();
-    context = testContext(server.kubeconfig, "gateway", silentLogger, clock);
+    context = testContext(server.kubeconfig, "gateway");
     const next = object();
     await next.report({ state: "unknown" });
     await next.report({ state: "connected", latencyMs: 700 });
