@@ -19,6 +19,8 @@ import { whoAmI } from "../support/who-am-i";
 
 describe("a consumer that runs upstream Liqo", function () {
   this.timeout(180_000);
+  // Each step lives on what the ones before it left.
+  this.bail(true);
   const clusters = withUpstreamPeer();
   const { controlPlane } = clusters;
   let admin: GoClient;
@@ -52,6 +54,18 @@ describe("a consumer that runs upstream Liqo", function () {
     assert.match(nonce, /^[A-Za-z0-9+/]{86}==$/);
     const tenant = await liqoctl.applyTenant(user, liqoctl.tenantManifest("turin", nonce, pair, publicKey));
     return at(tenant, "status", "authParams");
+  };
+  const startReplicator = async () => {
+    replicator = new Replicator({
+      home: turin,
+      peer: controlPlaneUser,
+      consumer: "turin",
+      provider: "milan",
+    });
+    await until("the control plane's rights", async () => {
+      const path = "/apis/authentication.liqo.io/v1beta1/namespaces/liqo-tenant-turin/renews";
+      return (await controlPlaneUser.status("GET", path)) === 200;
+    });
   };
   const offered = (remote: string) =>
     until(`${remote} is accepted`, async () => {
@@ -133,16 +147,7 @@ describe("a consumer that runs upstream Liqo", function () {
         controlPlaneUser = clusters.withCredentials("turin's control plane", authParams, keys.privateKey);
         assert.equal(await whoAmI(controlPlaneUser.client), "turin");
         assert.equal(at(authParams, "apiServer"), controlPlane("milan").url);
-        replicator = new Replicator({
-          home: turin,
-          peer: controlPlaneUser,
-          consumer: "turin",
-          provider: "milan",
-        });
-        await until("its rights", async () => {
-          const path = "/apis/authentication.liqo.io/v1beta1/namespaces/liqo-tenant-turin/renews";
-          return (await controlPlaneUser.status("GET", path)) === 200;
-        });
+        await startReplicator();
       },
     ],
     [
@@ -421,12 +426,16 @@ describe("a consumer that runs upstream Liqo", function () {
         const authParams = await authenticate(pair);
         controlPlaneUser = clusters.withCredentials("turin's control plane", authParams, pair.privateKey);
         assert.equal(await whoAmI(controlPlaneUser.client), "turin");
+        await startReplicator();
       },
     ],
     [
       "liqoctl unpeer --delete-namespaces",
-      "disconnects, and takes Tenant and namespace away in one go",
+      "takes the Tenant away before the copies are gone, disconnects, and milan's administrator removes the rest",
       async () => {
+        await replicator.source(sorts.map, "again", mappingOf({ shop: "shop-turin" }));
+        await replicator.create(sorts.map, "again");
+        await until("the namespace", () => admin.find(sorts.namespace, { name: "shop-turin" }));
         await user.delete(sorts.tenant, { name: "turin", ...guests });
         await network.reset(user, "turin");
         await liqoctl.deletePeeringUser(admin, provider, "turin");
@@ -435,7 +444,7 @@ describe("a consumer that runs upstream Liqo", function () {
           return (await user.status("GET", path)) === 403;
         });
         await admin.delete(sorts.namespace, { name: guests.namespace });
-        await admin.gone(sorts.namespace, { name: guests.namespace });
+        for (const name of [guests.namespace, "shop-turin"]) await admin.gone(sorts.namespace, { name });
       },
     ],
   ];

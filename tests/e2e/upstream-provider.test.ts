@@ -27,6 +27,8 @@ const granted = {
 
 describe("a provider that runs upstream Liqo", function () {
   this.timeout(180_000);
+  // Each step lives on what the ones before it left.
+  this.bail(true);
   const clusters = withUpstreamPeer();
   const nonce = generateNonce();
   let admin: GoClient;
