@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 
 import { EndpointSlice, Pod } from "../../runtime/api";
-import { generateKeyPair } from "../../runtime/identity";
+import { generateKeyPair, type KeyPair } from "../../runtime/identity";
 import { base64 } from "../support/base64";
 import { until } from "../support/until";
 import { type Step, withUpstreamPeer } from "../support/upstream/clusters";
-import { type GoClient, sorts, specOf, type Wire } from "../support/upstream/go-client";
+import { type GoClient, sorts } from "../support/upstream/go-client";
 import * as liqoctl from "../support/upstream/liqoctl";
 import { at } from "../support/upstream/liqoctl";
 import * as network from "../support/upstream/liqoctl-network";
@@ -30,7 +30,6 @@ describe("a consumer that runs upstream Liqo", function () {
   const pool = { name: "milan", ...guests };
   let provider: liqoctl.Provider;
   let user: GoClient;
-  let nonce: string;
   let mapped: unknown;
   let replicator: Replicator;
   let controlPlaneUser: GoClient;
@@ -43,42 +42,22 @@ describe("a consumer that runs upstream Liqo", function () {
     provider = { clusterId: "milan", liqoNamespace: "liqo-system", kubeconfig };
   });
 
-  const accepted = async () => {
-    await until("milan grants the slice", async () => {
-      const conditions = network.conditionsOf(await controlPlaneUser.get(sorts.slice, pool));
-      return conditions.filter((each) => at(each, "status") === "Accepted").length === 2;
-    });
-  };
   const authenticate = async (pair = keys, publicKey?: Uint8Array) => {
-    nonce = await liqoctl.askForNonce(user, "turin");
+    const nonce = await liqoctl.askForNonce(user, "turin");
     assert.match(nonce, /^[A-Za-z0-9+/]{86}==$/);
     const tenant = await liqoctl.applyTenant(user, liqoctl.tenantManifest("turin", nonce, pair, publicKey));
     return at(tenant, "status", "authParams");
   };
-  const startReplicator = async () => {
+  const replicateAs = (authParams: unknown, { privateKey }: KeyPair) => {
+    controlPlaneUser = clusters.withCredentials("turin's control plane", authParams, privateKey);
     replicator = new Replicator({
       home: turin,
       peer: controlPlaneUser,
       consumer: "turin",
       provider: "milan",
     });
-    await until("the control plane's rights", async () => {
-      const path = "/apis/authentication.liqo.io/v1beta1/namespaces/liqo-tenant-turin/renews";
-      return (await controlPlaneUser.status("GET", path)) === 200;
-    });
   };
-  const offered = (remote: string) =>
-    until(`${remote} is accepted`, async () => {
-      const map = await controlPlaneUser.get(sorts.map, pool);
-      return at(map, "status", "currentMapping", "shop", "phase") === "Accepted";
-    });
-  const mappingOf = (desiredMapping: Record<string, string>) => ({ desiredMapping });
   const inShop = (name: string) => ({ name, namespace: "shop-turin" });
-  const edit = (change: (read: Wire) => Wire) => admin.edit(sorts.slice, pool, change);
-  const tenantCondition = async (condition: string) => {
-    const spec = (read: Wire) => ({ ...specOf(read), tenantCondition: condition });
-    await admin.edit(sorts.tenant, { name: "turin", ...guests }, (read) => ({ ...read, spec: spec(read) }));
-  };
 
   const life: Step[] = [
     [
@@ -128,15 +107,7 @@ describe("a consumer that runs upstream Liqo", function () {
       async () => {
         const proxy = { name: "api-server-proxy", namespace: "liqo-system" };
         await until("the proxy's address", async () => at(await user.find(sorts.ip, proxy), "status", "ip"));
-        const ref = { name: "shop", ...guests };
-        await user.create({ ...sorts.ip, metadata: ref, spec: { ip: "10.72.9.9" } });
-        await until("its address", async () => at(await user.get(sorts.ip, ref), "status", "ip"));
-        await user.edit(sorts.ip, ref, (read) => ({
-          ...read,
-          metadata: { ...read.metadata, labels: { ...read.metadata.labels, app: "shop" } },
-        }));
-        await user.delete(sorts.ip, ref);
-        await user.gone(sorts.ip, ref);
+        await network.publish(user, "turin", "10.72.9.9");
       },
     ],
     [
@@ -144,10 +115,9 @@ describe("a consumer that runs upstream Liqo", function () {
       "exchanges keys, by a nonce and a Tenant",
       async () => {
         const authParams = await authenticate();
-        controlPlaneUser = clusters.withCredentials("turin's control plane", authParams, keys.privateKey);
+        replicateAs(authParams, keys);
         assert.equal(await whoAmI(controlPlaneUser.client), "turin");
         assert.equal(at(authParams, "apiServer"), controlPlane("milan").url);
-        await startReplicator();
       },
     ],
     [
@@ -183,20 +153,13 @@ describe("a consumer that runs upstream Liqo", function () {
       "crd-replicator",
       "copies a slice, annotations and all, and carries milan's answer back",
       async () => {
-        const request = liqoctl.sliceRequest("milan", "turin", keys);
-        const spec = {
-          consumerClusterID: "turin",
-          providerClusterID: "milan",
-          class: "default",
-          csr: request,
-          resources: { cpu: "4", memory: "8Gi" },
-        };
+        const spec = liqoctl.sliceSpec("milan", "turin", "milan", keys);
         await replicator.source(sorts.slice, "milan", spec, {
           annotations: { "liqo.io/create-virtual-node": "true" },
           labels: { "liqo.io/managed": "true" },
         });
         await replicator.create(sorts.slice, "milan");
-        await accepted();
+        await replicator.granted("milan");
         const { status } = await replicator.pull(sorts.slice, "milan");
         assert.deepEqual(at(status, "resources"), {
           cpu: "4",
@@ -218,9 +181,8 @@ describe("a consumer that runs upstream Liqo", function () {
       "crd-replicator",
       "brings another request for resources",
       async () => {
-        const spec = specOf(await turin.get(sorts.slice, replicator.atHome("milan")));
         const resources = { cpu: "6", memory: "8Gi", "nvidia.com/gpu": "1" };
-        await replicator.change(sorts.slice, "milan", { ...spec, resources });
+        await replicator.request("milan", resources);
         await until("milan grants it", async () => {
           const { status } = await controlPlaneUser.get(sorts.slice, pool);
           return at(status, "resources", "cpu") === "6" && at(status, "resources", "nvidia.com/gpu") === "1";
@@ -233,8 +195,8 @@ describe("a consumer that runs upstream Liqo", function () {
       async () => {
         await replicator.source(sorts.map, "milan", {});
         await replicator.create(sorts.map, "milan");
-        await replicator.change(sorts.map, "milan", mappingOf({ shop: "shop-turin" }));
-        await offered("shop-turin");
+        await replicator.change(sorts.map, "milan", { desiredMapping: { shop: "shop-turin" } });
+        await replicator.offered("milan", "shop");
         const { status } = await replicator.pull(sorts.map, "milan");
         const shop = { remoteNamespace: "shop-turin", phase: "Accepted" };
         assert.deepEqual(at(status, "currentMapping"), { shop });
@@ -317,37 +279,25 @@ describe("a consumer that runs upstream Liqo", function () {
       "the virtual kubelet",
       "opens logs, commands and metrics",
       async () => {
-        const pod = "/api/v1/namespaces/shop-turin/pods/web-0";
-        for (const [method, path] of [
-          ["GET", `${pod}/log?container=web`],
-          ["POST", `${pod}/exec?command=ls&container=web&stdout=true`],
-          ["POST", `${pod}/attach?container=web&stdout=true`],
-          ["POST", `${pod}/portforward?ports=8080`],
-          ["GET", "/apis/metrics.liqo.io/v1beta1/scrape/turin/metrics"],
-          ["GET", "/livez"],
-        ] as const) {
-          // No kubelet runs, so that most are no success, but nothing is forbidden.
-          const status = await kubelet.status(method, path);
-          assert.ok(status !== 401 && status !== 403, `${method} ${path}: ${status}`);
-        }
+        // No kubelet runs, so that most are no success, but nothing is forbidden.
+        const answers = await reflection.open("web-0");
+        assert.deepEqual(
+          answers.filter(({ status }) => status === 401 || status === 403),
+          [],
+        );
       },
     ],
     [
       "liqoctl cordon resourceslice",
       "closes the slice: the replicator goes on, new pods wait",
       async () => {
-        const cordoned = (value: object) => (read: Wire) => {
-          const { "liqo.io/cordon": _, ...annotations } = read.metadata.annotations ?? {};
-          return { ...read, metadata: { ...read.metadata, annotations: { ...annotations, ...value } } };
-        };
-        await edit(cordoned({ "liqo.io/cordon": "true" }));
+        await liqoctl.cordonSlice(admin, "turin", "milan", true);
         const quota = { name: liqoctl.sliceUser("milan", "turin"), ...guests };
         const closed = async () => at(await admin.get(sorts.quota, quota), "spec", "cordoned") === true;
         await until("the quota is closed", closed);
-        const spec = specOf(await turin.get(sorts.slice, replicator.atHome("milan")));
-        await replicator.change(sorts.slice, "milan", { ...spec, resources: { cpu: "5" } });
+        await replicator.request("milan", { cpu: "5" });
         await assert.rejects(reflection.shadowPod("web-1", "10.70.0.9"), /cordoned/);
-        await edit(cordoned({}));
+        await liqoctl.cordonSlice(admin, "turin", "milan", false);
         await until("it is open", async () => !(await closed()));
         await until("the pod is let in", async () => {
           await reflection.shadowPod("web-1", "10.70.0.9");
@@ -359,26 +309,25 @@ describe("a consumer that runs upstream Liqo", function () {
       "liqoctl cordon, uncordon, drain and activate tenant",
       "end in a consumer that is served again",
       async () => {
-        await tenantCondition("Cordoned");
+        await liqoctl.setTenantCondition(admin, "turin", "Cordoned");
         await until("the slice is marked", async () => {
           const { metadata } = await controlPlaneUser.get(sorts.slice, pool);
           return metadata.annotations?.["liqo.io/cordon-tenant"] === "true";
         });
-        const spec = specOf(await turin.get(sorts.slice, replicator.atHome("milan")));
-        await replicator.change(sorts.slice, "milan", { ...spec, resources: { cpu: "7" } });
-        await tenantCondition("Active");
-        await tenantCondition("Drained");
+        await replicator.request("milan", { cpu: "7" });
+        await liqoctl.setTenantCondition(admin, "turin", "Active");
+        await liqoctl.setTenantCondition(admin, "turin", "Drained");
         for (const sort of [sorts.slice, sorts.map]) await admin.gone(sort, pool);
         await admin.gone(sorts.namespace, { name: "shop-turin" });
         assert.equal(await replicator.tryToCreate(sorts.map, "milan"), 403);
-        await tenantCondition("Active");
+        await liqoctl.setTenantCondition(admin, "turin", "Active");
         await until("copies may be made", async () => {
           await replicator.create(sorts.map, "milan");
           return true;
         });
         await replicator.create(sorts.slice, "milan");
-        await accepted();
-        await offered("shop-turin");
+        await replicator.granted("milan");
+        await replicator.offered("milan", "shop");
       },
     ],
     [
@@ -424,16 +373,16 @@ describe("a consumer that runs upstream Liqo", function () {
         const pair = generateKeyPair("rsa");
         await user.delete(sorts.secret, { name: "liqo-nonce", ...guests });
         const authParams = await authenticate(pair);
-        controlPlaneUser = clusters.withCredentials("turin's control plane", authParams, pair.privateKey);
+        replicateAs(authParams, pair);
         assert.equal(await whoAmI(controlPlaneUser.client), "turin");
-        await startReplicator();
+        await replicator.start();
       },
     ],
     [
       "liqoctl unpeer --delete-namespaces",
       "takes the Tenant away before the copies are gone, disconnects, and milan's administrator removes the rest",
       async () => {
-        await replicator.source(sorts.map, "again", mappingOf({ shop: "shop-turin" }));
+        await replicator.source(sorts.map, "again", { desiredMapping: { shop: "shop-turin" } });
         await replicator.create(sorts.map, "again");
         await until("the namespace", () => admin.find(sorts.namespace, { name: "shop-turin" }));
         await user.delete(sorts.tenant, { name: "turin", ...guests });

@@ -119,6 +119,19 @@ export async function reset(user: GoClient, own: string): Promise<void> {
   }
 }
 
+/** An IP of the user's own: made, relabelled, removed. */
+export async function publish(user: GoClient, own: string, ip: string): Promise<void> {
+  const ref = { name: "shop", namespace: tenantNamespaceOf(own) };
+  await user.create({ ...sorts.ip, metadata: ref, spec: { ip } });
+  await until("its address", async () => at(await user.get(sorts.ip, ref), "status", "ip"));
+  await user.edit(sorts.ip, ref, (read) => ({
+    ...read,
+    metadata: { ...read.metadata, labels: { ...read.metadata.labels, app: "shop" } },
+  }));
+  await user.delete(sorts.ip, ref);
+  await user.gone(sorts.ip, ref);
+}
+
 export function conditionsOf(object: Wire, type?: string): unknown[] {
   const conditions = at(object, "status", "conditions");
   if (!Array.isArray(conditions)) return [];

@@ -13,7 +13,7 @@ import {
 } from "../../../runtime/identity";
 import { base64 } from "../base64";
 import { until } from "../until";
-import { GoClient, sorts, type Unwritten, type Wire } from "./go-client";
+import { GoClient, sorts, specOf, type Unwritten, type Wire } from "./go-client";
 
 const PEER = "liqo.io/remote-cluster-id";
 const RBAC = "rbac.authorization.k8s.io";
@@ -199,15 +199,47 @@ export async function applyTenant(
   });
 }
 
+/** `cordon tenant`, `uncordon`, `drain` and `activate`, by the provider's administrator (17.14). */
+export async function setTenantCondition(
+  admin: GoClient,
+  consumer: string,
+  tenantCondition: "Active" | "Cordoned" | "Drained",
+): Promise<void> {
+  const ref = { name: consumer, namespace: tenantNamespaceOf(consumer) };
+  await admin.edit(sorts.tenant, ref, (read) => ({ ...read, spec: { ...specOf(read), tenantCondition } }));
+}
+
+/** `cordon resourceslice` and `uncordon`. */
+export async function cordonSlice(
+  admin: GoClient,
+  consumer: string,
+  name: string,
+  cordoned: boolean,
+): Promise<void> {
+  const ref = { name, namespace: tenantNamespaceOf(consumer) };
+  await admin.edit(sorts.slice, ref, (read) => {
+    const { "liqo.io/cordon": _before, ...others } = read.metadata.annotations ?? {};
+    const annotations = { ...others, ...(cordoned && { "liqo.io/cordon": "true" }) };
+    return { ...read, metadata: { ...read.metadata, annotations } };
+  });
+}
+
 /** The user that a slice's credentials are for (4.3). */
 export function sliceUser(slice: string, consumer: string): string {
   return `${slice}-${createHash("sha256").update(consumer).digest("hex").slice(0, 12)}`;
 }
 
-/** The request of a slice, as the consumer's controllers put it in. */
-export function sliceRequest(slice: string, consumer: string, { privateKey }: KeyPair): string {
-  const subject = { commonName: sliceUser(slice, consumer), organization: consumer };
-  return base64(createCertificateRequest(subject, privateKey));
+/** The spec of a slice, as the consumer's controllers complete it. */
+export function sliceSpec(
+  slice: string,
+  consumerClusterID: string,
+  providerClusterID: string,
+  { privateKey }: KeyPair,
+): object {
+  const subject = { commonName: sliceUser(slice, consumerClusterID), organization: consumerClusterID };
+  const csr = base64(createCertificateRequest(subject, privateKey));
+  const resources = { cpu: "4", memory: "8Gi" };
+  return { consumerClusterID, providerClusterID, class: "default", csr, resources };
 }
 
 /** A value inside of an object of which nothing is known. */

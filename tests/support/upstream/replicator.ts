@@ -1,7 +1,10 @@
 /** What upstream's crd-replicator does for one peer (control plane reference 11): a dynamic client, which copies specs there and statuses back. */
-import { withQuery } from "../../../runtime/kube/resource-path";
-import { type GoClient, type Sort, sorts, type Wire } from "./go-client";
-import { tenantNamespaceOf } from "./liqoctl";
+import { collectionPath } from "../../../runtime/kube/resource-path";
+import { kindOf } from "../kind-of";
+import { until } from "../until";
+import { type GoClient, type Sort, sorts, specOf, type Wire } from "./go-client";
+import { at, tenantNamespaceOf } from "./liqoctl";
+import { conditionsOf } from "./liqoctl-network";
 
 const FINALIZER = "crdreplicator.liqo.io/resource";
 
@@ -20,8 +23,13 @@ export class Replicator {
   atHome = (name: string) => ({ name, namespace: tenantNamespaceOf(this.route.provider) });
   atPeer = (name: string) => ({ name, namespace: tenantNamespaceOf(this.route.consumer) });
 
-  /** The watches of its copies. */
+  /** Once it has its rights, the watches of its copies. */
   async start(): Promise<void> {
+    const renews = `/apis/${sorts.renew.apiVersion}/namespaces/${this.atPeer("").namespace}/renews`;
+    await until(
+      "the control plane's rights",
+      async () => (await this.route.peer.status("GET", renews)) === 200,
+    );
     const selector = `liqo.io/originID=${this.route.consumer},liqo.io/replicated=true`;
     const { namespace } = this.atPeer("");
     const kinds: Sort[] = [sorts.map, sorts.slice, sorts.renew];
@@ -42,6 +50,12 @@ export class Replicator {
       metadata: { ...this.atHome(name), ...metadata, labels },
       spec,
     });
+  }
+
+  /** Asks for other resources, and leaves the rest of the slice. */
+  async request(name: string, resources: Record<string, string>): Promise<void> {
+    const spec = specOf(await this.route.home.get(sorts.slice, this.atHome(name)));
+    await this.change(sorts.slice, name, { ...spec, resources });
   }
 
   /** Makes the copy of a source. */
@@ -83,6 +97,22 @@ export class Replicator {
     return await home.edit(sort, this.atHome(name), (read) => ({ ...read, status }), "status");
   }
 
+  /** Returns once the provider has accepted a slice, by both conditions. */
+  async granted(name: string): Promise<void> {
+    await until(`slice ${name} is granted`, async () => {
+      const conditions = conditionsOf(await this.route.peer.get(sorts.slice, this.atPeer(name)));
+      return conditions.filter((each) => at(each, "status") === "Accepted").length === 2;
+    });
+  }
+
+  /** Returns once the provider has accepted a namespace. */
+  async offered(map: string, namespace: string): Promise<void> {
+    await until(`namespace ${namespace} is accepted`, async () => {
+      const read = await this.route.peer.get(sorts.map, this.atPeer(map));
+      return at(read, "status", "currentMapping", namespace, "phase") === "Accepted";
+    });
+  }
+
   /** A source goes, its copy first. */
   async remove(sort: Sort, name: string): Promise<void> {
     const { home, peer } = this.route;
@@ -105,10 +135,7 @@ export class Replicator {
 
   /** What the API server answers to the making of a copy, as a status: a drained consumer is forbidden it. */
   async tryToCreate(sort: Sort, name: string): Promise<number> {
-    const { namespace } = this.atPeer(name);
-    const [group, version] = sort.apiVersion.split("/");
-    const plural = sort.kind === sorts.map.kind ? "namespacemaps" : "resourceslices";
-    const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}`;
-    return await this.route.peer.status("POST", withQuery(path, {}), { ...sort, metadata: { name } });
+    const path = collectionPath(kindOf(sort), this.atPeer(name).namespace);
+    return await this.route.peer.status("POST", path, { ...sort, metadata: { name } });
   }
 }

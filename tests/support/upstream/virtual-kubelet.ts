@@ -83,6 +83,23 @@ export class UpstreamKubelet {
     await this.reflection.kubelet.delete(sort, this.ref(name), metadata.uid);
   }
 
+  /** What the API server answers where the kubelet's own server would pass a user on. */
+  async open(pod: string): Promise<{ path: string; status: number }[]> {
+    const { kubelet, namespace, consumer } = this.reflection;
+    const base = `/api/v1/namespaces/${namespace}/pods/${pod}`;
+    const requests = [
+      ["GET", `${base}/log?container=web`],
+      ["POST", `${base}/exec?command=ls&container=web&stdout=true`],
+      ["POST", `${base}/attach?container=web&stdout=true`],
+      ["POST", `${base}/portforward?ports=8080`],
+      ["GET", `/apis/metrics.liqo.io/v1beta1/scrape/${consumer}/metrics`],
+      ["GET", "/livez"],
+    ] as const;
+    return await Promise.all(
+      requests.map(async ([method, path]) => ({ path, status: await kubelet.status(method, path) })),
+    );
+  }
+
   /** By server-side apply, once more at each event: nothing may change the second time. */
   async apply(object: Sort & Record<string, unknown>, name: string, more: Metadata = {}): Promise<Wire> {
     const labels = { ...more.labels, ...this.labels };
