@@ -335,13 +335,11 @@ describe("a provider that runs upstream Liqo", function () {
         await turin.gone(sorts.renew, atTurin("controlplane-turin"));
         await upstream.endTenant();
         await admin.gone(sorts.identity, atMilan("controlplane-turin"));
-        for (const [client, name] of [
-          [admin, "liqo-tenant-turin"],
-          [turin, "liqo-tenant-milan"],
-        ] as const) {
+        const remove = async (client: GoClient, name: string) => {
           await client.delete(sorts.namespace, { name });
           await client.gone(sorts.namespace, { name });
-        }
+        };
+        await Promise.all([remove(admin, "liqo-tenant-turin"), remove(turin, "liqo-tenant-milan")]);
         await until("turin has no role", async () => {
           const peer = await admin.get(sorts.foreignCluster, { name: "turin" });
           return at(peer, "status", "role") === "Unknown";
