@@ -111,6 +111,11 @@ describe("the agents on the nodes of two clusters", function () {
     await provider?.stop();
   });
 
+  const ruled = async (node: string) =>
+    (await consumer.lan.nodeOf(node).host.run("ip -4 rule; nft list ruleset")).includes("10.160.0.0/12");
+  const untilRuled = (node: string, expected: boolean) =>
+    until(`${node} sends there: ${expected}`, async () => (await ruled(node)) === expected);
+
   it("bring pods together with the addresses that they have", async () => {
     await consumer.untilConnected("milan");
     await until("a pod reaches a pod of the other cluster", () => answers(a.host, b.address, 8000));
@@ -126,58 +131,45 @@ describe("the agents on the nodes of two clusters", function () {
     assert.equal((await sendBytes(host, a.address, 8000, 10_000)).source, "10.70.0.0");
   });
 
-  describe("where a network of a peer is their own hosts'", () => {
-    const ruled = async (node: string) =>
-      (await consumer.lan.nodeOf(node).host.run("ip -4 rule; nft list ruleset")).includes("10.160.0.0/12");
-    const untilRuled = (node: string, expected: boolean) =>
-      until(
-        `${node} ${expected ? "sends" : "sends nothing"} there`,
-        async () => (await ruled(node)) === expected,
-      );
+  it("reach each other all the while that a peer has their network, which gets another place", async () => {
+    const [one, two] = ["rome-1", "rome-2"].map((node) => consumer.lan.nodeOf(node).host);
+    assert.ok(one && two);
+    await startSink(two, 8001);
+    const spec = { remote: { cidr: { pod: ["172.18.0.0/16"], external: ["203.0.113.0/24"] } } };
+    const labels = { "liqo.io/remote-cluster-id": "turin" };
+    const metadata = { name: "turin", namespace: "default", labels };
+    const { apiVersion, kind } = Configuration;
+    await consumer.kube.create(Configuration, { apiVersion, kind, metadata, spec });
+    await until("its masquerading is on the nodes", async () =>
+      (await one.run("nft list tables")).includes("turin-masquerade-bypass"),
+    );
+    assert.equal((await sendBytes(one, "172.18.0.3", 8001, 1_000)).source, "172.18.0.2");
+    assert.match(await one.run("ip -4 route get 172.18.0.1"), /dev eth0/);
+    await consumer.kube.delete(Configuration, metadata);
+  });
 
-    it("give it another place, and reach each other all the while", async () => {
-      const [one, two] = ["rome-1", "rome-2"].map((node) => consumer.lan.nodeOf(node).host);
-      assert.ok(one && two);
-      await startSink(two, 8001);
-      const spec = { remote: { cidr: { pod: ["172.18.0.0/16"], external: ["203.0.113.0/24"] } } };
-      const metadata = {
-        name: "turin",
-        namespace: "default",
-        labels: { "liqo.io/remote-cluster-id": "turin" },
-      };
-      const { apiVersion, kind } = Configuration;
-      await consumer.kube.create(Configuration, { apiVersion, kind, metadata, spec });
-      await until("its masquerading is on the nodes", async () =>
-        (await one.run("nft list tables")).includes("turin-masquerade-bypass"),
-      );
-      assert.equal((await sendBytes(one, "172.18.0.3", 8001, 1_000)).source, "172.18.0.2");
-      assert.match(await one.run("ip -4 route get 172.18.0.1"), /dev eth0/);
-      await consumer.kube.delete(Configuration, metadata);
-    });
+  it("take back at once, and by themselves, what goes over an address that they get", async () => {
+    const { host } = consumer.lan.nodeOf("rome-1");
+    await host.run("ip addr add 10.161.77.7/32 dev eth0");
+    await untilRuled("rome-1", false);
+    assert.equal(await ruled("rome-2"), true);
+    const about = { kind: "RouteConfiguration", name: "milan-node-gw", namespace: "liqo-tenant-milan" };
+    assert.match(
+      await eventAbout(consumer.kube, about, "RoutesNotApplied"),
+      /^rome-1: 10\.160\.0\.0\/12 holds 10\.161\.77\.7, an address of this node/,
+    );
+    await host.run("ip addr del 10.161.77.7/32 dev eth0");
+    await until("traffic comes back", () => answers(a.host, b.address, 8000));
+  });
 
-    it("take back at once, and by themselves, what goes over an address that they get", async () => {
-      const { host } = consumer.lan.nodeOf("rome-1");
-      await host.run("ip addr add 10.161.77.7/32 dev eth0");
-      await untilRuled("rome-1", false);
-      assert.equal(await ruled("rome-2"), true);
-      const about = { kind: "RouteConfiguration", name: "milan-node-gw", namespace: "liqo-tenant-milan" };
-      assert.match(
-        await eventAbout(consumer.kube, about, "RoutesNotApplied"),
-        /^rome-1: 10\.160\.0\.0\/12 holds 10\.161\.77\.7, an address of this node/,
-      );
-      await host.run("ip addr del 10.161.77.7/32 dev eth0");
-      await until("traffic comes back", () => answers(a.host, b.address, 8000));
-    });
-
-    it("send nothing over a node that comes later", async () => {
-      await createNode(consumer.kube, { name: "rome-9", address: "10.162.0.9/24", podCidr: "10.42.9.0/24" });
-      for (const node of ["rome-1", "rome-2"]) await untilRuled(node, false);
-      const milanHere = { name: "milan", namespace: "liqo-tenant-milan" };
-      const { status } = (await consumer.kube.get(Configuration, milanHere)) ?? {};
-      assert.match(status?.conditions?.[0]?.message ?? "", /10\.162\.0\.9, the InternalIP of Node rome-9/);
-      await consumer.kube.delete(Node, { name: "rome-9" });
-      await until("traffic comes back", () => answers(a.host, b.address, 8000));
-    });
+  it("send nothing over a node that comes later", async () => {
+    await createNode(consumer.kube, { name: "rome-9", address: "10.162.0.9/24", podCidr: "10.42.9.0/24" });
+    for (const node of ["rome-1", "rome-2"]) await untilRuled(node, false);
+    const milanHere = { name: "milan", namespace: "liqo-tenant-milan" };
+    const { status } = (await consumer.kube.get(Configuration, milanHere)) ?? {};
+    assert.match(status?.conditions?.[0]?.message ?? "", /10\.162\.0\.9, the InternalIP of Node rome-9/);
+    await consumer.kube.delete(Node, { name: "rome-9" });
+    await until("traffic comes back", () => answers(a.host, b.address, 8000));
   });
 
   it("say what they have done: a condition each, an address and an encapsulation", async () => {
