@@ -30,6 +30,10 @@ export const Annotation = {
 
   /** `geneve` or `vxlan` on an InternalNode: what the node's kernel has for the overlay. Ours, upstream has geneve alone. */
   overlay: "networking.liqo.io/overlay",
+  /** On an InternalFabric: the peer's networks as its packets have them, separated by commas. A gateway drops what comes from anywhere else. Ours. */
+  peerNetworks: "networking.liqo.io/peer-networks",
+  /** On an InternalFabric: the networks of this cluster's pods, separated by commas, to which packets of the peer may go. Ours. */
+  podNetworks: "networking.liqo.io/pod-networks",
 
   /** On an object of a kind reflected by default: do not reflect it. */
   skipReflection: "liqo.io/skip-reflection",

@@ -1,5 +1,13 @@
 import { FirewallConfiguration } from "../../api";
-import { exceptStatus, type Informer, keyOf, type Outcome, type ReconcileRun, watches } from "../../kube";
+import {
+  exceptStatus,
+  type Informer,
+  keyOf,
+  type Outcome,
+  type ReconcileRun,
+  type Source,
+  watches,
+} from "../../kube";
 import { withRuleNames } from "../admission";
 import type { FirewallTable } from "../firewall/model";
 import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
@@ -21,6 +29,20 @@ export interface TablesOptions {
   alone: boolean;
   /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */
   finalizer?: string;
+  own?: OwnTable;
+}
+
+/**
+ * A table of the agent itself, which no object asks for. It is there before all others, and before the first pass is over; while the kernel refuses it, no
+ * pass comes to its end.
+ */
+export interface OwnTable {
+  /** @param firewalls that the agent carries out */
+  table(firewalls: readonly FirewallConfiguration[]): NftTable;
+  /** What it depends on beside them, with any key. */
+  sources(key: string): Source[];
+  /** Why the kernel does not have it. */
+  fault: string | undefined;
 }
 
 /** An object with the table that it asks for, or with what is wrong with it. */
@@ -35,10 +57,13 @@ interface Wanted {
  * nobody asks for any more are removed; those of others are not looked at.
  */
 export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass {
-  const { firewalls, isOurs } = options;
+  const { firewalls, isOurs, own } = options;
   return runPass(agent, {
     name: NAME,
-    sources: [watches(firewalls, { keys: (object) => (isOurs(object) ? [NAME] : []), when: exceptStatus })],
+    sources: [
+      watches(firewalls, { keys: (object) => (isOurs(object) ? [NAME] : []), when: exceptStatus }),
+      ...(own?.sources(NAME) ?? []),
+    ],
     pass: (run) => pass(agent, options, run),
   });
 }
@@ -46,8 +71,12 @@ export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass
 async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileRun): Promise<Outcome> {
   const { kernel } = agent;
   const objects = options.firewalls.list().filter(options.isOurs);
-  const wanted = wantedTables(objects);
+  const own = options.own?.table(objects);
+  const wanted = wantedTables(objects, own);
   const listing = options.alone ? await kernel.ruleset() : await kernel.chains();
+  if (options.own !== undefined && own !== undefined) {
+    await loadOwn(agent, options.own, own, isInPlace(own, listing), run);
+  }
   for (const want of wanted) {
     const { table, object } = want;
     if (table === undefined || (await isThere(agent, options, table, listing))) continue;
@@ -59,7 +88,11 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
       want.fault = error instanceof Error ? error : new Error(String(error));
     }
   }
-  const names = new Set(wanted.flatMap(({ table }) => (table === undefined ? [] : [nameOf(table)])));
+  const names = new Set(
+    [own, ...wanted.map(({ table }) => table)].flatMap((table) =>
+      table === undefined ? [] : [nameOf(table)],
+    ),
+  );
   for (const table of ownTables(listing).filter((own) => !names.has(nameOf(own)))) {
     await kernel.applyTables(removalScript(table));
     run.log.info("table removed", { family: table.family, table: table.name });
@@ -71,6 +104,26 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
   await releaseDeleted(agent, FirewallConfiguration, objects, options.finalizer);
   const isApplied = wanted.every(({ fault }) => fault === undefined);
   return isReported && isApplied ? undefined : { requeueAfterMs: RETRY_MS };
+}
+
+/** Whatever of the name is there gives way: nobody else may decide what the agent's own table says. */
+async function loadOwn(
+  { kernel }: AgentContext,
+  own: OwnTable,
+  table: NftTable,
+  isThere: boolean,
+  run: ReconcileRun,
+): Promise<void> {
+  try {
+    if (!isThere) {
+      await kernel.applyTables(table.replacement);
+      run.log.info("table loaded", { family: table.family, table: table.name });
+    }
+    own.fault = undefined;
+  } catch (error) {
+    own.fault = error instanceof Error ? error.message : String(error);
+    throw error;
+  }
 }
 
 /** Removes all tables of ours. */
@@ -106,7 +159,7 @@ async function isThere(
   return own !== undefined && isInPlace(table, own);
 }
 
-function wantedTables(objects: readonly FirewallConfiguration[]): Wanted[] {
+function wantedTables(objects: readonly FirewallConfiguration[], own: NftTable | undefined): Wanted[] {
   const holders = new Map<string, FirewallConfiguration>();
   return [...objects]
     .filter(({ metadata }) => !metadata.deletionTimestamp)
@@ -116,6 +169,9 @@ function wantedTables(objects: readonly FirewallConfiguration[]): Wanted[] {
         // Admission gives names; what it has not seen gets some that stay the same.
         let unnamed = 0;
         const table = renderTable(withRuleNames(object.spec.table, () => `rule-${(unnamed += 1)}`));
+        if (own !== undefined && nameOf(table) === nameOf(own)) {
+          throw new Error(`spec.table.name "${table.name}" is that of the agent's own table; choose another`);
+        }
         const holder = holders.get(nameOf(table));
         if (holder !== undefined) {
           throw new Error(

@@ -1,4 +1,12 @@
-import { type Configuration, type GatewayClient, type GatewayServer, InternalFabric, Label } from "../../api";
+import {
+  Annotation,
+  type Configuration,
+  type GatewayClient,
+  type GatewayServer,
+  InternalFabric,
+  Label,
+  type Network,
+} from "../../api";
 import { withGlobalMetadata } from "../../authentication/global-metadata";
 import {
   controllerOf,
@@ -12,7 +20,8 @@ import {
   watches,
   writeIfChanged,
 } from "../../kube";
-import { formatCidr } from "../../ipam/cidr";
+import { formatCidr, parseCidr } from "../../ipam/cidr";
+import { NetworkType, typeOf } from "../../ipam/network-stage";
 import { cidrMappings, isConfigured } from "../address-mapping";
 import { peersOf } from "../caches";
 import { peerOf } from "../generate/peer";
@@ -45,6 +54,7 @@ export function runGatewayFabricController(
       },
     }),
     overlay.changes(all),
+    watches(caches.networks, { keys: (network) => (typeOf(network) === NetworkType.pod ? all() : []) }),
   ];
   const gatewayOf = (key: string): Gateway | undefined => {
     const [kind, ref = ""] = key.split(" ");
@@ -76,7 +86,8 @@ async function reconcile(
   if (gateway === undefined || gateway.metadata.deletionTimestamp) return;
   const peer = peerOf(gateway);
   const gatewayIP = gateway.status?.internalEndpoint?.ip;
-  const configuration = caches.ofPeer(caches.configurations, peer).find(isConfigured);
+  const configurations = caches.ofPeer(caches.configurations, peer);
+  const configuration = configurations.find(isConfigured);
   // Until its pod runs, what was written before stays.
   if (!gatewayIP) return;
 
@@ -100,6 +111,12 @@ async function reconcile(
   const ip = overlay.addressOf(key, before?.interface.gateway.ip) ?? before?.interface.gateway.ip;
   const remoteCIDRs = configuration === undefined ? before?.remoteCIDRs : rangesBehind(configuration);
   if (ip === undefined || remoteCIDRs === undefined) return;
+  const said = observed?.metadata.annotations ?? {};
+  const peerNetworks =
+    configurations.length === 0
+      ? ""
+      : ((configuration && networksOfPeer(configuration).join(",")) ?? said[Annotation.peerNetworks]);
+  const ownNetworks = podNetworks(caches.networks.list()).join(",") || said[Annotation.podNetworks];
   await writeIfChanged(
     runtime.client,
     InternalFabric,
@@ -111,6 +128,10 @@ async function reconcile(
           name,
           namespace,
           labels: { [Label.remoteClusterID]: peer },
+          annotations: {
+            ...(peerNetworks !== undefined && { [Annotation.peerNetworks]: peerNetworks }),
+            ...(ownNetworks !== undefined && { [Annotation.podNetworks]: ownNetworks }),
+          },
           ownerReferences: [controlledBy(gateway)],
         },
         spec: {
@@ -128,6 +149,21 @@ async function reconcile(
     observed,
     { exact: ["spec"], lock: "never" },
   );
+}
+
+/** As the peer's packets have them in the tunnel. */
+function networksOfPeer(configuration: Configuration): string[] {
+  return (["pod", "external"] as const).flatMap((type) =>
+    cidrMappings(configuration, type).map(({ original }) => formatCidr(original)),
+  );
+}
+
+/** Of this cluster. They are not taken from the Configuration, which the peer may write. */
+function podNetworks(networks: readonly Network[]): string[] {
+  return networks
+    .filter((network) => typeOf(network) === NetworkType.pod)
+    .flatMap(({ status }) => (status?.cidr ? [formatCidr(parseCidr(status.cidr))] : []))
+    .sort();
 }
 
 function rangesBehind(configuration: Configuration): string[] {
