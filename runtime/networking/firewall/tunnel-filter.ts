@@ -37,7 +37,7 @@ export interface TunnelFilterFacts {
  */
 export function tunnelFilter(facts: TunnelFilterFacts): NftTable {
   const { device, address, peerAddress, pingPort, overlayPort } = facts;
-  const elsewhere = rule("other devices", [compare("!=", meta("iifname"), device), accept]);
+  const elsewhere = rule("other devices", [compare("!=", meta("iifname"), `${device}*`), accept]);
   const answers = rule("answers", [compare("==", ct("direction"), "reply"), accept]);
   const errors = rule("errors of connections", [
     compare("==", meta("l4proto"), "icmp"),

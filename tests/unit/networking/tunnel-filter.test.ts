@@ -78,7 +78,7 @@ function words(expression: Record<string, unknown>): string {
 describe("what a gateway lets out of its tunnel", () => {
   it("are packets of the peer's networks to pods, to what is published, and answers", () => {
     assert.deepEqual(rulesOf("forward"), [
-      "other devices: iifname != liqo-tunnel, accept",
+      "other devices: iifname != liqo-tunnel*, accept",
       "way: oifname != liqo.*, counter, drop",
       "state: ct state in invalid, counter, drop",
       "errors of connections: l4proto == icmp, ct state in related, accept",
@@ -93,7 +93,7 @@ describe("what a gateway lets out of its tunnel", () => {
 
   it("are, to the gateway itself, pings of the other end and answers", () => {
     assert.deepEqual(rulesOf("input"), [
-      "other devices: iifname != liqo-tunnel, accept",
+      "other devices: iifname != liqo-tunnel*, accept",
       "pings: ip saddr == 169.254.18.1, ip daddr == 169.254.18.2, l4proto == udp, th dport == 12345, accept",
       "echo requests: ip saddr == 169.254.18.1, ip daddr == 169.254.18.2, icmp type == echo-request, accept",
       "errors of connections: l4proto == icmp, ct state in related, accept",
