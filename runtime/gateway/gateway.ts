@@ -1,4 +1,10 @@
-import { GatewayClient, GatewayServer, type KubeObject, type OwnerReference } from "../api";
+import {
+  GatewayClient,
+  GatewayServer,
+  type InternalFabric,
+  type KubeObject,
+  type OwnerReference,
+} from "../api";
 import { otherEnd, TUNNEL_PREFIX_LENGTH, tunnelAddress, type TunnelEnd } from "../networking/tunnel";
 import type { GatewayFlags } from "./flags";
 
@@ -34,6 +40,11 @@ export function gatewayOf(flags: GatewayFlags): Gateway {
 export function gatewayObject({ name, namespace, uid, end }: Gateway): KubeObject {
   const { apiVersion, kind } = end === "server" ? GatewayServer : GatewayClient;
   return { apiVersion, kind, metadata: { name, namespace, uid } };
+}
+
+/** Whether an InternalFabric is this gateway's place in the overlay. */
+export function isFabricOf({ uid }: Gateway, { metadata }: InternalFabric): boolean {
+  return metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
 }
 
 /** Makes an object go with the gateway. */

@@ -1,6 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import type { Clock } from "../kube";
+import { DROP_REASONS, TUNNEL_FILTER } from "../networking/firewall/tunnel-filter";
+import type { Kernel } from "../networking/kernel/kernel";
 import type { ObservedTunnel } from "../networking/wireguard/observed";
 import type { PingLink } from "./ping-link";
 import type { Tunnel } from "./tunnel";
@@ -10,6 +12,27 @@ const BUCKETS = [
   299992,
 ];
 const DRIVER = "wireguard";
+
+/** What is dropped of what the peer sends, by the reason. Counting begins anew when the rules change. */
+export function registerDropMetrics(
+  registry: Registry,
+  kernel: Pick<Kernel, "ruleCounters">,
+  peer: string,
+): void {
+  new Counter({
+    name: "liqo_peer_dropped_packets_total",
+    help: "Packets of the peer that the gateway dropped, by the reason",
+    labelNames: ["driver", "cluster_id", "reason"],
+    registers: [registry],
+    async collect() {
+      const counted = await kernel.ruleCounters(TUNNEL_FILTER).catch(() => new Map<string, number>());
+      this.reset();
+      for (const reason of DROP_REASONS) {
+        this.inc({ driver: DRIVER, cluster_id: peer, reason }, counted.get(reason) ?? 0);
+      }
+    },
+  });
+}
 
 /** The metrics of a tunnel, by upstream's names (networking reference 19.1), and how old its session is, what it loses, how wide it is. */
 export function registerTunnelMetrics(

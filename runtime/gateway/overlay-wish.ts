@@ -3,7 +3,7 @@ import { exceptStatus, type Informer, type InformerSet, type Source, watches } f
 import { overlayKind } from "../networking/agent/overlay-kind";
 import type { OverlayWish } from "../networking/agent/routes-pass";
 import { DEFAULT_MTU } from "../networking/tunnel";
-import type { Gateway } from "./gateway";
+import { type Gateway, isFabricOf } from "./gateway";
 
 /** A gateway's side of the overlay: one interface towards each node (networking reference 10.5). */
 export class GatewayOverlay {
@@ -37,7 +37,7 @@ export class GatewayOverlay {
     for (const { metadata, spec } of this.tunnels.list()) {
       const fabric = this.fabrics.get(spec.internalFabricRef.name ?? "", spec.internalFabricRef.namespace);
       const node = this.nodes.get(spec.internalNodeRef.name ?? "");
-      if (fabric === undefined || node === undefined || !this.isOwn(fabric)) continue;
+      if (fabric === undefined || node === undefined || !isFabricOf(this.gateway, fabric)) continue;
       if (metadata.deletionTimestamp || node.metadata.deletionTimestamp) continue;
       const { name } = node.spec.interface.gateway;
       const { local, remote } = node.status?.nodeIP ?? {};
@@ -58,9 +58,5 @@ export class GatewayOverlay {
       });
     }
     return wish;
-  }
-
-  private isOwn({ metadata }: InternalFabric): boolean {
-    return metadata.ownerReferences?.some(({ uid }) => uid === this.gateway.uid) ?? false;
   }
 }

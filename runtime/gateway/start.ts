@@ -15,8 +15,9 @@ import { Activity } from "./activity";
 import { ConnectionObject } from "./connection";
 import type { GatewayFlags } from "./flags";
 import { type Gateway, gatewayObject, gatewayOf } from "./gateway";
-import { registerTunnelMetrics } from "./metrics";
+import { registerDropMetrics, registerTunnelMetrics } from "./metrics";
 import { GatewayOverlay } from "./overlay-wish";
+import { PacketFilter } from "./packet-filter";
 import { PingLink } from "./ping-link";
 import { ServerEndpoint } from "./server-endpoint";
 import { Tunnel } from "./tunnel";
@@ -58,12 +59,17 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
   };
 
   const audience = { peer: gateway.peer, node: flags.nodeName };
+  const filter = new PacketFilter(runtime.informers, gateway, {
+    pingPort: flags.pingPort,
+    overlayPort: flags.genevePort,
+  });
   const tables = runTablesPass(agent, {
     firewalls: runtime.informers.informer(FirewallConfiguration, {
       labelSelector: categorySelector.firewall("gateway"),
     }),
     isOurs: (object) => isFirewallOfGateway(object, audience),
     alone: true,
+    own: filter,
   });
   const overlay = new GatewayOverlay(runtime.informers, gateway, {
     node: flags.nodeName,
@@ -100,6 +106,7 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
     listenPort,
     ...(endpoint !== undefined && { endpoint }),
     isActive: activity.isActive,
+    after: tables.first,
     onConfigured: () => connection.configured(),
   });
   const routes = runRoutesPass(agent, {
@@ -118,10 +125,12 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
     routes.again();
     if (!activity.isActive()) connection.standBy();
   };
-  connection.watch(tunnel, endpoint);
+  connection.watch(tunnel, endpoint, filter);
   runtime.health.addReadiness("tunnel", () =>
     tunnel.missing?.reason === "TunnelNotMade" ? tunnel.missing.message : undefined,
   );
+  runtime.health.addReadiness("packet-filter", () => filterFault(filter)?.message);
+  registerDropMetrics(runtime.metrics, kernel, gateway.peer);
   registerTunnelMetrics(runtime.metrics, tunnel, connection.pings, {
     peer: gateway.peer,
     mtu: flags.mtu,
@@ -142,6 +151,7 @@ class TunnelConnection {
   readonly pings: PingLink | undefined;
   private readonly object: ConnectionObject | undefined;
   private tunnel: Tunnel | undefined;
+  private filter: PacketFilter | undefined;
   private endpoint: ServerEndpoint | undefined;
   private told: string | undefined;
   private missingSince: number | undefined;
@@ -176,8 +186,9 @@ class TunnelConnection {
   }
 
   /** Looks after a tunnel: says which step is missing, as an event on the gateway, when that changes. */
-  watch(tunnel: Tunnel, endpoint: ServerEndpoint | undefined): void {
+  watch(tunnel: Tunnel, endpoint: ServerEndpoint | undefined, filter: PacketFilter): void {
     this.tunnel = tunnel;
+    this.filter = filter;
     this.endpoint = endpoint;
     const { clock, signal } = this.runtime;
     every(clock, 1_000, signal, () => this.tell());
@@ -233,7 +244,7 @@ class TunnelConnection {
 
   private tell(): void {
     this.tellWaiting();
-    const missing = this.tunnel?.missing ?? this.silence();
+    const missing = filterFault(this.filter) ?? this.tunnel?.missing ?? this.silence();
     if (missing === undefined) {
       this.told = undefined;
       return;
@@ -271,6 +282,14 @@ class TunnelConnection {
           : `nothing heard from ${peer} through the tunnel; check that its client runs, reaches this server's endpoint by UDP, and has its present public key`,
     };
   }
+}
+
+function filterFault(filter: PacketFilter | undefined): { reason: string; message: string } | undefined {
+  if (filter?.fault === undefined) return undefined;
+  return {
+    reason: "PacketsNotFiltered",
+    message: `what comes from the peer cannot be looked at, so no tunnel is made: ${filter.fault}`,
+  };
 }
 
 function portOf(flag: string, given: readonly string[]): number {

@@ -31,6 +31,8 @@ export interface TunnelOptions {
   endpoint?: ServerEndpoint;
   /** Whether this replica carries the traffic; one that stands by knows no peer. */
   isActive: () => boolean;
+  /** Nothing comes up before: what looks at the peer's packets has to be there. */
+  after: Promise<void>;
   /** Called when the tunnel is as it should be, with its peer. */
   onConfigured: () => Promise<void>;
 }
@@ -101,7 +103,8 @@ export class Tunnel {
   }
 
   private async reconcile(run: ReconcileRun): Promise<Outcome> {
-    const { link, keysFolder, onConfigured } = this.options;
+    const { link, keysFolder, onConfigured, after } = this.options;
+    await after;
     let privateKey: string;
     try {
       this.implementation = await link.ensure();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { generateWireGuardKeyPair } from "../../runtime/identity";
-import { startForeignPeer } from "../support/foreign-peer";
+import { joinForeignPeer, startForeignPeer } from "../support/foreign-peer";
 import { answers, sendBytes, startSink } from "../support/lab-traffic";
 import type { LabAgent, LabPod } from "../support/lab-agent";
 import { NetworkCluster } from "../support/network-cluster";
@@ -65,17 +65,8 @@ describe("a gateway and a peer that is not ours", function () {
     it(`talk to each other with the peer as ${end}, though their networks are the same`, async () => {
       const ours = end === "server" ? "client" : "server";
       const outside = ours === "client" ? "203.0.113.2" : "203.0.113.3";
-      const host = await lab.host(id);
-      await lab.wire({ host: cluster.router, name: `to-${id}` }, { host, name: "eth0" }, UNDERLAY_MTU);
-      await cluster.router.run(`
-        ip link show outside >/dev/null 2>&1 || {
-          ip link add outside type bridge && ip link set outside up && ip addr add ${rome.outside} dev outside
-        }
-        ip link set to-${id} master outside
-        ip link set outside mtu ${UNDERLAY_MTU}`);
-      await host.run(`
-        ip addr add ${outside}/24 dev eth0
-        ip route add default via 203.0.113.1`);
+      const place = { router: cluster.router, outside: rome.outside };
+      const host = await joinForeignPeer(lab, place, { id, outside, mtu: UNDERLAY_MTU });
 
       await cluster.peer(
         { id, ...peer },

@@ -1,7 +1,8 @@
 /** A peer that is no cluster of ours: plain WireGuard, by the programs that everybody has. */
 import type { WireGuardKeyPair } from "../../runtime/identity";
 import { startSink } from "./lab-traffic";
-import type { LabHost } from "./network-lab";
+import type { LabHost, NetworkLab } from "./network-lab";
+import { bare } from "./network-plan";
 
 /** The pings of the wire contract and their answers, from its text alone. A client's pings are what opens the tunnel. */
 const RESPONDER = `
@@ -28,6 +29,26 @@ export interface ForeignPeer {
   pod: string;
   /** Of the pods of our cluster, as the peer sees them. */
   podCidr: string;
+}
+
+/** A host beside a cluster's router, with an address of its own in the network outside. */
+export async function joinForeignPeer(
+  lab: NetworkLab,
+  { router, outside }: { router: LabHost; outside: string },
+  peer: { id: string; outside: string; mtu: number },
+): Promise<LabHost> {
+  const host = await lab.host(peer.id);
+  await lab.wire({ host: router, name: `to-${peer.id}` }, { host, name: "eth0" }, peer.mtu);
+  await router.run(`
+    ip link show outside >/dev/null 2>&1 || {
+      ip link add outside type bridge && ip link set outside up && ip addr add ${outside} dev outside
+    }
+    ip link set to-${peer.id} master outside
+    ip link set outside mtu ${peer.mtu}`);
+  await host.run(`
+    ip addr add ${peer.outside}/24 dev eth0
+    ip route add default via ${bare(outside)}`);
+  return host;
 }
 
 export async function startForeignPeer(

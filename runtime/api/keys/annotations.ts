@@ -32,6 +32,10 @@ export const Annotation = {
   overlay: "networking.liqo.io/overlay",
   /** On an InternalNode: the node's default gateways, separated by commas, which no network of a peer may hold. Ours. */
   defaultGateways: "networking.liqo.io/default-gateways",
+  /** On an InternalFabric: the peer's networks as its packets have them, separated by commas. A gateway drops what comes from anywhere else. Ours. */
+  peerNetworks: "networking.liqo.io/peer-networks",
+  /** On an InternalFabric: the networks of this cluster's pods, separated by commas, to which packets of the peer may go. Ours. */
+  podNetworks: "networking.liqo.io/pod-networks",
 
   /** On an object of a kind reflected by default: do not reflect it. */
   skipReflection: "liqo.io/skip-reflection",

@@ -34,6 +34,20 @@ export interface TablesOptions {
   guardSources?: (key: string) => Source[];
   /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */
   finalizer?: string;
+  own?: OwnTable;
+}
+
+/**
+ * A table of the agent itself, which no object asks for. It is there before all others, and before the first pass is over; while the kernel refuses it, no
+ * pass comes to its end.
+ */
+export interface OwnTable {
+  /** @param firewalls that the agent carries out */
+  table(firewalls: readonly FirewallConfiguration[]): NftTable;
+  /** What it depends on beside them, with any key. */
+  sources(key: string): Source[];
+  /** Why the kernel does not have it. */
+  fault: string | undefined;
 }
 
 /** An object with the table that it asks for, or with what is wrong with it. */
@@ -48,12 +62,13 @@ interface Wanted {
  * nobody asks for any more are removed; those of others are not looked at.
  */
 export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass {
-  const { firewalls, isOurs } = options;
+  const { firewalls, isOurs, own } = options;
   return runPass(agent, {
     name: NAME,
     sources: [
       watches(firewalls, { keys: (object) => (isOurs(object) ? [NAME] : []), when: exceptStatus }),
       ...(options.guardSources?.(NAME) ?? []),
+      ...(own?.sources(NAME) ?? []),
     ],
     pass: (run) => pass(agent, options, run),
   });
@@ -63,8 +78,12 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
   const { kernel } = agent;
   const objects = options.firewalls.list().filter(options.isOurs);
   await options.guard?.look();
-  const wanted = wantedTables(objects, options.guard);
+  const own = options.own?.table(objects);
+  const wanted = wantedTables(objects, options.guard, own);
   const listing = options.alone ? await kernel.ruleset() : await kernel.chains();
+  if (options.own !== undefined && own !== undefined) {
+    await loadOwn(agent, options.own, own, isInPlace(own, listing), run);
+  }
   for (const want of wanted) {
     const { table, object } = want;
     if (table === undefined || (await isThere(agent, options, table, listing))) continue;
@@ -76,7 +95,11 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
       want.fault = error instanceof Error ? error : new Error(String(error));
     }
   }
-  const names = new Set(wanted.flatMap(({ table }) => (table === undefined ? [] : [nameOf(table)])));
+  const names = new Set(
+    [own, ...wanted.map(({ table }) => table)].flatMap((table) =>
+      table === undefined ? [] : [nameOf(table)],
+    ),
+  );
   for (const table of ownTables(listing).filter((own) => !names.has(nameOf(own)))) {
     await kernel.applyTables(removalScript(table));
     run.log.info("table removed", { family: table.family, table: table.name });
@@ -88,6 +111,26 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
   await releaseDeleted(agent, FirewallConfiguration, objects, options.finalizer);
   const isApplied = wanted.every(({ fault }) => fault === undefined);
   return isReported && isApplied ? undefined : { requeueAfterMs: RETRY_MS };
+}
+
+/** Whatever of the name is there gives way: nobody else may decide what the agent's own table says. */
+async function loadOwn(
+  { kernel }: AgentContext,
+  own: OwnTable,
+  table: NftTable,
+  isThere: boolean,
+  run: ReconcileRun,
+): Promise<void> {
+  try {
+    if (!isThere) {
+      await kernel.applyTables(table.replacement);
+      run.log.info("table loaded", { family: table.family, table: table.name });
+    }
+    own.fault = undefined;
+  } catch (error) {
+    own.fault = error instanceof Error ? error.message : String(error);
+    throw error;
+  }
 }
 
 /** Removes all tables of ours. */
@@ -123,7 +166,11 @@ async function isThere(
   return own !== undefined && isInPlace(table, own);
 }
 
-function wantedTables(objects: readonly FirewallConfiguration[], guard: HostGuard | undefined): Wanted[] {
+function wantedTables(
+  objects: readonly FirewallConfiguration[],
+  guard: HostGuard | undefined,
+  own: NftTable | undefined,
+): Wanted[] {
   const holders = new Map<string, FirewallConfiguration>();
   return [...objects]
     .filter(({ metadata }) => !metadata.deletionTimestamp)
@@ -135,6 +182,9 @@ function wantedTables(objects: readonly FirewallConfiguration[], guard: HostGuar
         const guarded = guard?.tables(object) ?? { object };
         const { spec } = guarded.object;
         const table = renderTable(withRuleNames(spec.table, () => `rule-${(unnamed += 1)}`));
+        if (own !== undefined && nameOf(table) === nameOf(own)) {
+          throw new Error(`spec.table.name "${table.name}" is that of the agent's own table; choose another`);
+        }
         const holder = holders.get(nameOf(table));
         if (holder !== undefined) {
           throw new Error(

@@ -1,4 +1,12 @@
-import { type Configuration, type GatewayClient, type GatewayServer, InternalFabric, Label } from "../../api";
+import {
+  Annotation,
+  type Configuration,
+  type GatewayClient,
+  type GatewayServer,
+  InternalFabric,
+  Label,
+  type Network,
+} from "../../api";
 import { withGlobalMetadata } from "../../authentication/global-metadata";
 import {
   controllerOf,
@@ -12,7 +20,8 @@ import {
   watches,
   writeIfChanged,
 } from "../../kube";
-import { formatCidr } from "../../ipam/cidr";
+import { formatCidr, parseCidr } from "../../ipam/cidr";
+import { NetworkType, typeOf } from "../../ipam/network-stage";
 import { cidrMappings, isConfigured, isInConflict } from "../address-mapping";
 import { peersOf } from "../caches";
 import { peerOf } from "../generate/peer";
@@ -45,6 +54,7 @@ export function runGatewayFabricController(
       },
     }),
     overlay.changes(all),
+    watches(caches.networks, { keys: (network) => (typeOf(network) === NetworkType.pod ? all() : []) }),
   ];
   const gatewayOf = (key: string): Gateway | undefined => {
     const [kind, ref = ""] = key.split(" ");
@@ -99,9 +109,16 @@ async function reconcile(
   // Where the ranges are not known, or not any more, those that were stay: the pod may have another address meanwhile.
   const before = observed?.spec;
   const ip = overlay.addressOf(key, before?.interface.gateway.ip) ?? before?.interface.gateway.ip;
-  const known = configurations.some(isInConflict) ? [] : before?.remoteCIDRs;
+  const inConflict = configurations.some(isInConflict);
+  const known = inConflict ? [] : before?.remoteCIDRs;
   const remoteCIDRs = configuration === undefined ? known : rangesBehind(configuration);
   if (ip === undefined || remoteCIDRs === undefined) return;
+  const said = observed?.metadata.annotations ?? {};
+  const peerNetworks =
+    configurations.length === 0 || inConflict
+      ? ""
+      : ((configuration && networksOfPeer(configuration).join(",")) ?? said[Annotation.peerNetworks]);
+  const ownNetworks = podNetworks(caches.networks.list()).join(",") || said[Annotation.podNetworks];
   await writeIfChanged(
     runtime.client,
     InternalFabric,
@@ -113,6 +130,10 @@ async function reconcile(
           name,
           namespace,
           labels: { [Label.remoteClusterID]: peer },
+          annotations: {
+            ...(peerNetworks !== undefined && { [Annotation.peerNetworks]: peerNetworks }),
+            ...(ownNetworks !== undefined && { [Annotation.podNetworks]: ownNetworks }),
+          },
           ownerReferences: [controlledBy(gateway)],
         },
         spec: {
@@ -130,6 +151,21 @@ async function reconcile(
     observed,
     { exact: ["spec"], lock: "never" },
   );
+}
+
+/** As the peer's packets have them in the tunnel. */
+function networksOfPeer(configuration: Configuration): string[] {
+  return (["pod", "external"] as const).flatMap((type) =>
+    cidrMappings(configuration, type).map(({ original }) => formatCidr(original)),
+  );
+}
+
+/** Of this cluster. They are not taken from the Configuration, which the peer may write. */
+function podNetworks(networks: readonly Network[]): string[] {
+  return networks
+    .filter((network) => typeOf(network) === NetworkType.pod)
+    .flatMap(({ status }) => (status?.cidr ? [formatCidr(parseCidr(status.cidr))] : []))
+    .sort();
 }
 
 function rangesBehind(configuration: Configuration): string[] {

@@ -32,7 +32,7 @@ export interface NftChain {
   comments: string[];
 }
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const FAMILIES: Record<FirewallTable["family"], string> = {
   INET: "inet",
@@ -54,31 +54,57 @@ export function renderTable(table: FirewallTable): NftTable {
   if (faults.length > 0) throw new Error(`the table cannot be loaded: ${faults.join("; ")}`);
   const family = FAMILIES[table.family];
   const name = nftName(table.name);
-  const place = { family, table: name };
   const chains = table.chains ?? [];
-  const content = chains.flatMap((chain): Json[] => {
-    const { type, hook, priority, policy } = chain;
-    const at = { ...place, chain: nftName(chain.name) };
-    return [
-      { add: { chain: { ...place, name: at.chain, type, hook, prio: priority, policy } } },
-      ...renderedRules(chain, family).map(({ comment, expressions }): Json => ({
-        add: { rule: { ...at, comment, expr: expressions } },
-      })),
-    ];
-  });
+  return tableOf(
+    { family, name },
+    chains.map((chain) => ({
+      name: nftName(chain.name),
+      type: chain.type,
+      hook: chain.hook,
+      priority: chain.priority,
+      policy: chain.policy,
+      rules: renderedRules(chain, family),
+    })),
+  );
+}
+
+/** A chain with its rules as nft takes them. */
+export interface RenderedChain extends Omit<NftChain, "comments"> {
+  rules: RenderedRule[];
+}
+
+/** The scripts of a table. */
+export function tableOf(
+  { family, name }: Pick<NftTable, "family" | "name">,
+  chains: readonly RenderedChain[],
+): NftTable {
+  const place = { family, table: name };
+  const content = chains.flatMap(({ rules, priority, ...chain }): Json[] => [
+    {
+      add: {
+        chain: {
+          ...place,
+          name: chain.name,
+          type: chain.type,
+          hook: chain.hook,
+          prio: priority,
+          policy: chain.policy,
+        },
+      },
+    },
+    ...rules.map(({ comment, expressions }): Json => ({
+      add: { rule: { ...place, chain: chain.name, comment, expr: expressions } },
+    })),
+  ]);
   const marker = markerOf(JSON.stringify(content));
   const marked = [{ add: { chain: { ...place, name: marker } } }, ...content];
   return {
     family,
     name,
     marker,
-    chains: chains.map((chain) => ({
-      name: nftName(chain.name),
-      type: chain.type,
-      hook: chain.hook,
-      priority: chain.priority,
-      policy: chain.policy,
-      comments: renderedRules(chain, family).map(({ comment }) => comment),
+    chains: chains.map(({ rules, ...chain }) => ({
+      ...chain,
+      comments: rules.map(({ comment }) => comment),
     })),
     creation: script([{ create: { table: { family, name } } }, ...marked]),
     replacement: script([...emptied(family, name), { add: { table: { family, name } } }, ...marked]),
@@ -99,7 +125,8 @@ function script(commands: Json[]): string {
   return JSON.stringify({ nftables: commands });
 }
 
-interface RenderedRule {
+export interface RenderedRule {
+  /** By which the rule is known. */
   comment: string;
   expressions: Json[];
 }

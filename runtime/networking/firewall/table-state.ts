@@ -31,6 +31,30 @@ export function parseNftListing(text: string): NftListing {
   return listing.parse(JSON.parse(text));
 }
 
+const countingRules = z.object({
+  nftables: z.array(
+    z.object({
+      rule: z
+        .object({
+          comment: z.string().optional(),
+          expr: z.array(z.object({ counter: z.object({ packets: z.number() }).nullish() })),
+        })
+        .optional(),
+    }),
+  ),
+});
+
+/** How many packets the rules of a listing have counted, by their comments. @throws ZodError where it is no listing of nft */
+export function parseRuleCounters(text: string): Map<string, number> {
+  const { nftables } = countingRules.parse(JSON.parse(text));
+  return new Map(
+    nftables.flatMap(({ rule }): [string, number][] => {
+      const counted = rule?.expr.find(({ counter }) => counter)?.counter?.packets;
+      return rule?.comment === undefined || counted === undefined ? [] : [[rule.comment, counted]];
+    }),
+  );
+}
+
 /**
  * Whether the kernel's table is what was rendered, from its listing (`nft -j list table …`): loaded from the same content, with each chain as it was and the
  * same rules in the same order. The expressions of rules are not compared: the kernel lists them in other words.

@@ -3,7 +3,7 @@ import { Counter, type Registry } from "prom-client";
 import { type ObservedLink, parseLinks, parseNeighbours } from "../links/observed";
 import { type ObservedRoute, type ObservedRule, parseRoutes, parseRules } from "../routes/observed";
 import { type RefusedLine, refusedLines } from "../routes/route-plan";
-import { type NftListing, parseNftListing } from "../firewall/table-state";
+import { type NftListing, parseNftListing, parseRuleCounters } from "../firewall/table-state";
 import { CommandError, outputOf, runCommand } from "./command";
 
 /**
@@ -77,6 +77,12 @@ export class Kernel {
     const input = JSON.stringify({ nftables: [{ list: { table: { family, name } } }] });
     const { status, stdout } = await runCommand("nft", ["-j", "-f", "-"], { input });
     return status === 0 ? parseNftListing(stdout) : undefined;
+  }
+
+  /** The packets that rules of a table have counted, by the rules' comments; none where the table is not there. */
+  async ruleCounters({ family, name }: { family: string; name: string }): Promise<Map<string, number>> {
+    const { status, stdout } = await runCommand("nft", ["-j", "list", "table", family, name]);
+    return status === 0 ? parseRuleCounters(stdout) : new Map();
   }
 
   /** Carries out a script in nft's JSON as one transaction. @throws CommandError with what nft said */

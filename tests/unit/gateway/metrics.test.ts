@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { registerTunnelMetrics } from "../../../runtime/gateway/metrics";
+import { registerDropMetrics, registerTunnelMetrics } from "../../../runtime/gateway/metrics";
 import { createRegistry, TestClock } from "../../../runtime/kube";
 import type { Reachability } from "../../../runtime/networking/ping/session";
 import type { ObservedTunnel } from "../../../runtime/networking/wireguard/observed";
@@ -84,5 +84,30 @@ describe("the metrics of a tunnel (networking reference 19.1)", () => {
       lines.filter((line) => line.startsWith("liqo_peer_latency_us")),
       [],
     );
+  });
+});
+
+describe("the packets of a peer that a gateway drops", () => {
+  const drops = async (ruleCounters: () => Promise<Map<string, number>>) => {
+    const registry = createRegistry();
+    registerDropMetrics(registry, { ruleCounters }, "milan");
+    return (await registry.metrics()).split("\n").filter((line) => line.startsWith("liqo_peer_dropped"));
+  };
+
+  it("are counted by the reason", async () => {
+    const counted = new Map([
+      ["source", 7],
+      ["destination", 2],
+      ["of no interest", 9],
+    ]);
+    assert.deepEqual(
+      (await drops(() => Promise.resolve(counted))).map((line) => line.replace(/.*reason=/, "")),
+      ['"way"} 0', '"state"} 0', '"source"} 7', '"overlay"} 0', '"destination"} 2', '"gateway"} 0'],
+    );
+  });
+
+  it("are none where the kernel does not say", async () => {
+    const lines = await drops(() => Promise.reject(new Error("no nft")));
+    assert.ok(lines.length > 0 && lines.every((line) => line.endsWith(" 0")), lines.join("\n"));
   });
 });

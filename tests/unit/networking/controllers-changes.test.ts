@@ -17,9 +17,13 @@ import {
   Pod,
   RouteConfiguration,
 } from "../../../runtime/api";
+import type { MemoryApiServer } from "../../support/memory-api-server";
 import { endRuns, quiet, run } from "../../support/memory-run";
 import { until } from "../../support/until";
 import { createNode, createPod, firewall, namespace, routes, scenario } from "./peering-scenario";
+
+const networksOfPeer = (server: MemoryApiServer) =>
+  server.list(InternalFabric)[0]?.metadata.annotations?.["networking.liqo.io/peer-networks"];
 
 describe("networking controllers, while things change", function () {
   this.timeout(180_000);
@@ -96,6 +100,7 @@ describe("networking controllers, while things change", function () {
       "outgoing: nat prerouting -100",
       "incoming: nat postrouting 100",
     ]);
+    assert.equal(networksOfPeer(server), "10.9.0.0/16,10.70.0.0/16");
     await until(
       "the tenant's Networks",
       () => server.list(Network).filter(({ metadata }) => metadata.namespace === namespace).length === 2,
@@ -136,9 +141,11 @@ describe("networking controllers, while things change", function () {
       "the pod's next address",
       () => server.list(InternalFabric)[0]?.spec.gatewayIP === "10.243.1.7",
     );
-    const { gatewayIP: _, ...kept } = server.list(InternalFabric)[0]?.spec ?? {};
+    const [after] = server.list(InternalFabric);
+    const { gatewayIP: _, ...kept } = after?.spec ?? {};
     const { gatewayIP: __, ...expected } = before?.spec ?? {};
     assert.deepEqual(kept, expected);
+    assert.deepEqual(after?.metadata.annotations, before?.metadata.annotations);
     await quiet(server);
   });
 

@@ -64,6 +64,10 @@ describe("networking controllers", function () {
         gateway: fabric?.spec.interface.gateway,
       },
     });
+    assert.deepEqual(fabric.metadata.annotations, {
+      "networking.liqo.io/peer-networks": "10.243.0.0/16,10.70.0.0/16",
+      "networking.liqo.io/pod-networks": "10.243.0.0/16",
+    });
     const given = [via("n1"), via("n2"), fabric.spec.interface.gateway.ip].sort();
     assert.deepEqual(given, ["10.80.0.1", "10.80.0.2", "10.80.0.3"]);
     assert.deepEqual(
