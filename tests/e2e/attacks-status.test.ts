@@ -365,7 +365,7 @@ describe("attacks: what a provider writes in a status", function () {
       assert.equal(await has("shop"), everything);
     });
 
-    it("a binding that is not Liqo's is left alone, told of, and no hindrance once it is gone", async () => {
+    it("a binding that is not Liqo's is left alone, and told of", async () => {
       const ref = { ...binding, namespace: "vault" };
       const foreign: Desired<RoleBinding> = {
         apiVersion: RoleBinding.apiVersion,
