@@ -14,7 +14,7 @@ import {
   VirtualNode,
   VkOptionsTemplate,
 } from "../api";
-import type { Clock, InformerSet, KubeClient } from "../kube";
+import type { KubeClient } from "../kube";
 import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateIdentity } from "./identity";
@@ -29,7 +29,7 @@ import { validatePeerWrite } from "./peer-copy";
 import { validatePeerSecret } from "./peer-secret";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
-import { QuotaAccounting } from "./quota-accounting";
+import { type AccountingContext, QuotaAccounting } from "./quota-accounting";
 import { QuotaLedger } from "./quota-ledger";
 import { validateResourceSlice } from "./resource-slice";
 import { shadowPodValidator } from "./shadow-pod";
@@ -53,11 +53,7 @@ export interface AdmissionOptions {
   leadership?: Leadership;
 }
 
-export interface AdmissionContext {
-  client: KubeClient;
-  informers: InformerSet;
-  clock: Clock;
-}
+export type AdmissionContext = AccountingContext;
 
 /**
  * All webhooks by path. The frequent ones answer from watches; the rare ones ask the API server, whose answer is never old.
@@ -98,12 +94,13 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
   };
 }
 
-function offloadingRoutes({ client, informers, clock }: AdmissionContext, options: AdmissionOptions): Routes {
+function offloadingRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+  const { client, informers, clock } = context;
   const { clusterID, liqoNamespace, podCidrs, runtimeClass } = options;
   const offloadings = informers.informer(NamespaceOffloading);
   const remoteNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   const ledger = new QuotaLedger(() => clock.monotonic());
-  const accounting = new QuotaAccounting(informers, ledger);
+  const accounting = new QuotaAccounting(context, ledger);
   const offloadingOf = async (namespace: string) => {
     const ref = { name: Name.namespaceOffloading, namespace };
     // The namespace is labelled after its NamespaceOffloading was made, so a miss means that our watch lags.
@@ -122,6 +119,7 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
       ready: () => accounting.ready,
       leadership: options.leadership ?? soleLeader,
       quotaOf: (creator) => accounting.quotaOf(creator),
+      makeRoom: (creator) => accounting.makeRoom(creator),
       namespaceLabels: async (name) =>
         remoteNamespaces.get(name)?.metadata.labels ?? (await namespaceLabels(client, name)),
       exists: async (namespace, name) => (await client.get(ShadowPod, { namespace, name })) !== undefined,

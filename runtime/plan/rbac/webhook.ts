@@ -13,7 +13,7 @@ export const webhookRules: PolicyRule[] = [
   rule("", ["namespaces"], read),
   rule("", ["nodes"], ["get"]),
   // A pod of a consumer counts until it is gone, which may be long after its ShadowPod.
-  rule("", ["pods"], read),
+  rule("", ["pods"], ["get", "list"]),
   rule("authentication.liqo.io", ["resourceslices", "tenants"], ["list"]),
   rule("offloading.liqo.io", ["namespaceoffloadings", "quotas", "shadowpods"], read),
   rule("networking.liqo.io", ["firewallconfigurations", "routeconfigurations"], ["list"]),

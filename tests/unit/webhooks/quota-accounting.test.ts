@@ -7,7 +7,7 @@ import {
   bookedShadowPod,
   whatCounts,
   whatCountsOfPod,
-} from "../../../runtime/webhooks/quota-accounting";
+} from "../../../runtime/webhooks/booked-pods";
 
 const user = "pool-a8a4c692b93b";
 const spec: WholePodSpec = {
