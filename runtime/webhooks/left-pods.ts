@@ -185,8 +185,12 @@ export class LeftPods {
   }
 
   private replace(key: string, kept: Claim[]): void {
-    for (const { shadow } of this.claims.get(key) ?? [])
-      if (kept.every((claim) => claim.shadow !== shadow)) this.ledger.remove(entryOf(key, shadow), shadow);
+    for (const { shadow, seen } of this.claims.get(key) ?? []) {
+      if (kept.some((claim) => claim.shadow === shadow)) continue;
+      this.ledger.remove(entryOf(key, shadow), shadow);
+      // It may have been given up too early.
+      if (!seen) this.surveyLater();
+    }
     if (kept.length === 0) this.claims.delete(key);
     else this.claims.set(key, kept);
   }

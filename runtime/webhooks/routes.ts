@@ -100,7 +100,7 @@ function offloadingRoutes(context: AdmissionContext, options: AdmissionOptions):
   const offloadings = informers.informer(NamespaceOffloading);
   const remoteNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   const ledger = new QuotaLedger(() => clock.monotonic());
-  const accounting = new QuotaAccounting(context, ledger);
+  const accounting = options.enforceResources ? new QuotaAccounting(context, ledger) : undefined;
   const offloadingOf = async (namespace: string) => {
     const ref = { name: Name.namespaceOffloading, namespace };
     // The namespace is labelled after its NamespaceOffloading was made, so a miss means that our watch lags.
@@ -116,10 +116,10 @@ function offloadingRoutes(context: AdmissionContext, options: AdmissionOptions):
       enforce: options.enforceResources,
       policy: options.podPolicy ?? DEFAULT_POD_POLICY,
       ledger,
-      ready: () => accounting.ready,
+      ready: () => accounting?.ready ?? true,
       leadership: options.leadership ?? soleLeader,
-      quotaOf: (creator) => accounting.quotaOf(creator),
-      makeRoom: (creator) => accounting.makeRoom(creator),
+      quotaOf: (creator) => accounting?.quotaOf(creator),
+      makeRoom: (creator) => accounting?.makeRoom(creator) ?? Promise.resolve(false),
       namespaceLabels: async (name) =>
         remoteNamespaces.get(name)?.metadata.labels ?? (await namespaceLabels(client, name)),
       exists: async (namespace, name) => (await client.get(ShadowPod, { namespace, name })) !== undefined,

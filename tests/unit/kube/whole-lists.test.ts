@@ -24,7 +24,7 @@ describe("handlers of a watch", function () {
       if (!url.searchParams.has("sendInitialEvents")) return void response.writeHead(410).end(expired);
       const list = lists.shift();
       // The last one stays open.
-      if (lists.length > 0) response.end(list);
+      if (lists.length > 0) response.end(list ?? "");
       else response.write(list ?? listEnd);
     };
     const informers = new InformerSet(milan.client());

@@ -231,6 +231,8 @@ describe("pods whose ShadowPod is gone", () => {
   });
 
   it("are found some minutes later, where a controller made them late", async () => {
+    left.shadowGone(shadowPod("earlier", "0", "Running"));
+    await clock.advance(300_000 - 1);
     left.shadowGone(shadowPod("web", "1"));
     await clock.advance(MAY_STILL_COME_MS);
     assert.equal(await left.look(user), true);
