@@ -16,6 +16,15 @@ export function bookedShadowPod(shadow: ShadowPod) {
   };
 }
 
+/** Whether a changed ShadowPod is booked as it was; most changes are of its status. */
+export function bookedAlike(before: ShadowPod, after: ShadowPod): boolean {
+  return (
+    before.metadata.generation === after.metadata.generation &&
+    creatorOf(before) === creatorOf(after) &&
+    hasEnded(before.status?.phase) === hasEnded(after.status?.phase)
+  );
+}
+
 /**
  * The pod of a ShadowPod in the ledger, under a name that no ShadowPod has.
  *
@@ -81,13 +90,13 @@ export function whatCountsOfPod({ apiVersion, kind, metadata, spec, status }: Po
 
 const COUNTED_LABELS = [Label.creatorUser, Label.managedBy];
 
-function identityOf({ name, namespace, uid, resourceVersion, labels }: ShadowPod["metadata"]) {
+function identityOf({ name, namespace, uid, resourceVersion, generation, labels }: ShadowPod["metadata"]) {
   const kept: Record<string, string> = {};
   for (const label of COUNTED_LABELS) {
     const value = labels?.[label];
     if (value !== undefined) kept[label] = value;
   }
-  return { name, namespace, uid, resourceVersion, labels: kept };
+  return { name, namespace, uid, resourceVersion, generation, labels: kept };
 }
 
 /** All that a demand is made of: a field left out here would be counted at admission and forgotten then. */

@@ -1,9 +1,9 @@
 import type { Pod, ShadowPod } from "../api";
 import { keyOf, type RuntimeContext, sleep } from "../kube";
-import { bookedPod, bookedShadowPod, whatCountsOfPod } from "./booked-pods";
+import { bookedPod, whatCountsOfPod } from "./booked-pods";
 import { type Claim, isLeft, settled } from "./left-pod-claims";
 import type { PodsThere } from "./pods-there";
-import type { QuotaLedger } from "./quota-ledger";
+import type { BookedShadowPod, QuotaLedger } from "./quota-ledger";
 
 export type LeftPodsContext = Pick<RuntimeContext, "clock" | "log" | "signal">;
 
@@ -54,18 +54,16 @@ export class LeftPods {
     );
   }
 
-  /** A ShadowPod is gone: from now on its pod counts. */
-  shadowGone(shadow: ShadowPod): void {
-    const { key, uid, creator, demand, released } = bookedShadowPod(shadow);
+  /**
+   * A ShadowPod is gone: from now on its pod counts, unless it has ended.
+   *
+   * @param seen whether the pod was there
+   */
+  shadowGone({ key, uid, creator, demand, released }: BookedShadowPod, seen: boolean): void {
     if (released) return;
-    const claim: Claim = {
-      shadow: uid,
-      creator,
-      // Its status says so only where there was one.
-      seen: shadow.status?.phase === "Running",
-      since: this.context.clock.monotonic(),
-    };
-    this.claims.set(key, [...(this.claims.get(key) ?? []), claim]);
+    const claim: Claim = { shadow: uid, creator, seen, since: this.context.clock.monotonic() };
+    const others = this.claims.get(key);
+    this.claims.set(key, others === undefined ? [claim] : [...others, claim]);
     this.ledger.store({ key: entryOf(key, uid), uid, creator, demand, released: false });
     this.surveyLater();
   }

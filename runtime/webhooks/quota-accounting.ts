@@ -1,7 +1,7 @@
 import { Quota, ShadowPod } from "../api";
 import { type Informer, type InformerSet, type KubeClient, keyOf } from "../kube";
 import { creatorUserLabel } from "../plan/creator-user";
-import { bookedShadowPod, whatCounts } from "./booked-pods";
+import { bookedAlike, bookedShadowPod, hasEnded, whatCounts } from "./booked-pods";
 import { LeftPods, type LeftPodsContext } from "./left-pods";
 import { podsThere } from "./pods-there";
 import type { QuotaLedger } from "./quota-ledger";
@@ -40,7 +40,9 @@ export class QuotaAccounting {
     );
     this.shadowPods.on({
       added: (shadow) => this.store(shadow),
-      updated: (_before, after) => this.store(after),
+      updated: (before, after) => {
+        if (!bookedAlike(before, after)) this.store(after);
+      },
       deleted: (shadow) => this.remove(shadow),
       listed: () => this.left.survey(),
     });
@@ -68,9 +70,14 @@ export class QuotaAccounting {
   }
 
   private remove(shadow: ShadowPod): void {
+    const { status, metadata } = shadow;
+    const { uid = "" } = metadata;
+    const key = keyOf(shadow);
+    const stored = this.ledger.stored(key);
     // What takes over counts before the other ceases to.
-    this.left.shadowGone(shadow);
-    this.ledger.remove(keyOf(shadow), shadow.metadata.uid ?? "");
+    if (stored?.uid === uid && !hasEnded(status?.phase))
+      this.left.shadowGone({ ...stored, key }, status?.phase === "Running");
+    this.ledger.remove(key, uid);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Pod, ShadowPod } from "../../../runtime/api";
 import { silentLogger } from "../../../runtime/kube";
 import { TestClock } from "../../../runtime/kube/test-clock";
 import { amountsOf } from "../../../runtime/plan/quantity";
+import { bookedShadowPod } from "../../../runtime/webhooks/booked-pods";
 import { type Claim, MAY_STILL_COME_MS, settled } from "../../../runtime/webhooks/left-pod-claims";
 import { LeftPods } from "../../../runtime/webhooks/left-pods";
 import { QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
@@ -145,12 +146,14 @@ describe("pods whose ShadowPod is gone", () => {
     left = new LeftPods(context, there, ledger, (key) => live.get(key));
   });
   afterEach(() => ending.abort());
+  const gone = (shadow: ShadowPod) =>
+    left.shadowGone(bookedShadowPod(shadow), shadow.status?.phase === "Running");
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const put = (pod: Pod) => pods.set(`shop-rome/${pod.metadata.name}`, pod);
 
   it("count without a request until they are asked for", async () => {
     put(podOf("web", "1"));
-    left.shadowGone(shadowPod("web", "1"));
+    gone(shadowPod("web", "1"));
     assert.deepEqual(ledger.usage(user), cpus(1));
     assert.deepEqual(asked, []);
     assert.equal(await left.look(user), false);
@@ -164,14 +167,14 @@ describe("pods whose ShadowPod is gone", () => {
 
   it("count for what they ask for themselves", async () => {
     put(podOf("web", "1", "3"));
-    left.shadowGone(shadowPod("web", "1"));
+    gone(shadowPod("web", "1"));
     await left.look(user);
     assert.deepEqual(ledger.usage(user), cpus(3, 1));
   });
 
   it("are asked for by nobody whose they are not, and not again and again", async () => {
     put(podOf("web", "1"));
-    left.shadowGone(shadowPod("web", "1"));
+    gone(shadowPod("web", "1"));
     assert.equal(await left.look("spare-a8a4c692b93b"), false);
     assert.deepEqual(asked, []);
     await Promise.all([left.look(user), left.look(user)]);
@@ -183,8 +186,8 @@ describe("pods whose ShadowPod is gone", () => {
   });
 
   it("are listed where there are many", async () => {
-    for (let at = 0; at < 40; at++) left.shadowGone(shadowPod(`web-${at}`, `${at}`, "Running"));
-    left.shadowGone(shadowPod("other", "other", "Running", "spare-a8a4c692b93b"));
+    for (let at = 0; at < 40; at++) gone(shadowPod(`web-${at}`, `${at}`, "Running"));
+    gone(shadowPod("other", "other", "Running", "spare-a8a4c692b93b"));
     put(podOf("web-7", "7"));
     assert.deepEqual(ledger.usage(user), cpus(40));
     assert.equal(await left.look(user), true);
@@ -194,12 +197,12 @@ describe("pods whose ShadowPod is gone", () => {
   });
 
   it("don't count when they had ended", () => {
-    left.shadowGone(shadowPod("web", "1", "Succeeded"));
+    gone(shadowPod("web", "1", "Succeeded"));
     assert.deepEqual(ledger.usage(user), cpus(0));
   });
 
   it("count on while the API server does not answer", async () => {
-    left.shadowGone(shadowPod("web", "1", "Running"));
+    gone(shadowPod("web", "1", "Running"));
     fails = new Error("no answer");
     assert.equal(await left.look(user), false);
     assert.deepEqual(ledger.usage(user), cpus(1));
@@ -231,9 +234,9 @@ describe("pods whose ShadowPod is gone", () => {
   });
 
   it("are found some minutes later, where a controller made them late", async () => {
-    left.shadowGone(shadowPod("earlier", "0", "Running"));
+    gone(shadowPod("earlier", "0", "Running"));
     await clock.advance(300_000 - 1);
-    left.shadowGone(shadowPod("web", "1"));
+    gone(shadowPod("web", "1"));
     await clock.advance(MAY_STILL_COME_MS);
     assert.equal(await left.look(user), true);
     assert.deepEqual(ledger.usage(user), cpus(0));
