@@ -16,7 +16,7 @@ export interface Claim {
 }
 
 /** A controller whose watch lags may still make the pod of a ShadowPod that is gone. */
-export const MAY_STILL_COME_MS = 5_000;
+export const MAY_STILL_COME_MS = 2_000;
 
 export interface Finding {
   claims: readonly Claim[];

@@ -14,6 +14,8 @@ const FRESH_MS = 250;
 const FRESH_TIMES = 9;
 /** After ShadowPods went, all pods are listed once in this time. */
 const SURVEY_MS = 300_000;
+/** The same after a pod was given up that was never seen. */
+const SURVEY_UNSEEN_MS = 60_000;
 const AGAIN_MS = 1_000;
 
 /**
@@ -29,7 +31,7 @@ export class LeftPods {
   private surveyed = false;
   private surveying = false;
   private surveyAgain = false;
-  private surveyDue = false;
+  private surveyAt = Infinity;
 
   /** @param liveUid uid of the ShadowPod of a name, as the watch shows it */
   constructor(
@@ -65,7 +67,7 @@ export class LeftPods {
     const others = this.claims.get(key);
     this.claims.set(key, others === undefined ? [claim] : [...others, claim]);
     this.ledger.store({ key: entryOf(key, uid), uid, creator, demand, released: false });
-    this.surveyLater();
+    this.surveyLater(SURVEY_MS);
   }
 
   /**
@@ -122,13 +124,15 @@ export class LeftPods {
     }
   }
 
-  private surveyLater(): void {
-    if (this.surveyDue) return;
-    this.surveyDue = true;
+  private surveyLater(inMs: number): void {
     const { clock, signal } = this.context;
-    void sleep(clock, SURVEY_MS, signal).then(() => {
-      this.surveyDue = false;
-      if (!signal.aborted) this.survey();
+    const at = clock.monotonic() + inMs;
+    if (at >= this.surveyAt) return;
+    this.surveyAt = at;
+    void sleep(clock, inMs, signal).then(() => {
+      if (this.surveyAt !== at || signal.aborted) return;
+      this.surveyAt = Infinity;
+      this.survey();
     });
   }
 
@@ -187,7 +191,7 @@ export class LeftPods {
       if (kept.some((claim) => claim.shadow === shadow)) continue;
       this.ledger.remove(entryOf(key, shadow), shadow);
       // It may have been given up too early.
-      if (!seen) this.surveyLater();
+      if (!seen) this.surveyLater(SURVEY_UNSEEN_MS);
     }
     if (kept.length === 0) this.claims.delete(key);
     else this.claims.set(key, kept);
