@@ -7,7 +7,7 @@ import { conflictOf, type OwnRange } from "./own-addresses";
 import { unusableReason } from "./special-ranges";
 
 /** What the IPs of a tenant namespace are checked against. */
-export interface PeerIPSurroundings {
+export interface PeerIPContext {
   /** The cluster whose tenant namespace it is. */
   peer: string;
   /** The addresses of nodes, their gateways and the API server. */
@@ -35,7 +35,7 @@ const NOT_TO_BE_NAMED: Record<string, string> = {
  * What is wrong with an IP in a tenant namespace, where a peering user may make them; each with its field, the value and the way out. It leads
  * peers to an address of this cluster, so it may not lead to what keeps the cluster running, nor to other consumers.
  */
-export function peerIPFaults({ spec }: IP, surroundings: PeerIPSurroundings): string[] {
+export function peerIPFaults({ spec }: IP, surroundings: PeerIPContext): string[] {
   const why = addressFault(spec.ip, surroundings);
   return [
     ...(why === undefined
@@ -54,7 +54,7 @@ export function peerIPFaults({ spec }: IP, surroundings: PeerIPSurroundings): st
 
 function addressFault(
   ip: string,
-  { peer, own, networks, configurations }: PeerIPSurroundings,
+  { peer, own, networks, configurations }: PeerIPContext,
 ): string | undefined {
   let address: number;
   try {

@@ -8,6 +8,8 @@ export interface InformerHandlers<T> {
   updated?: (before: T, after: T) => void;
   /** The last state known; not always the very last, where the deletion happened while there was no watch. */
   deleted?: (object: T) => void;
+  /** A whole list has come, and all of its changes were told: what came and went while there was no watch was not. */
+  listed?: () => void;
 }
 
 /**

@@ -26,6 +26,7 @@ export class SharedCache<T extends KubeObject> {
           this.synced = true;
           for (const { resolve } of this.waiting) resolve();
           this.waiting.clear();
+          for (const handlers of this.handlers) this.callOne(handlers, { type: "listed" });
         },
         set: (object) => this.tell(this.store.set(object)),
         delete: (key, final) => this.tell(this.store.delete(key, final)),
@@ -50,6 +51,7 @@ export class SharedCache<T extends KubeObject> {
   subscribe(handlers: InformerHandlers<T>): () => void {
     this.handlers.add(handlers);
     for (const object of this.store.list()) this.callOne(handlers, { type: "added", object });
+    if (this.synced) this.callOne(handlers, { type: "listed" });
     return () => this.handlers.delete(handlers);
   }
 
@@ -76,11 +78,12 @@ export class SharedCache<T extends KubeObject> {
   }
 
   /** A handler that throws is its own problem: the others and the watch go on. */
-  private callOne(handlers: InformerHandlers<T>, change: Change<T>): void {
+  private callOne(handlers: InformerHandlers<T>, change: Change<T> | { type: "listed" }): void {
     try {
       if (change.type === "added") handlers.added?.(change.object);
       else if (change.type === "updated") handlers.updated?.(change.before, change.object);
-      else handlers.deleted?.(change.object);
+      else if (change.type === "deleted") handlers.deleted?.(change.object);
+      else handlers.listed?.();
     } catch (error) {
       this.log.error("a handler of a watch failed", {
         kind: this.options.kind.kind,

@@ -1,5 +1,5 @@
 import { IP, Name } from "../api";
-import { peerIPFaults, type PeerIPSurroundings } from "../ipam/peer-ip-faults";
+import { peerIPFaults, type PeerIPContext } from "../ipam/peer-ip-faults";
 import { type AdmissionRequest, ALLOWED, type Verdict } from "./admission-review";
 import { verdictOnFindings } from "./fault-verdict";
 
@@ -12,7 +12,7 @@ import { verdictOnFindings } from "./fault-verdict";
  */
 export async function validatePeerIP(
   request: AdmissionRequest,
-  surroundings: () => Promise<PeerIPSurroundings>,
+  surroundings: () => Promise<PeerIPContext>,
 ): Promise<Verdict> {
   if (!request.groups.includes(Name.controlPlaneOrganization)) return ALLOWED;
   const found = await surroundings();

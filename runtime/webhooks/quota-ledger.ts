@@ -79,7 +79,7 @@ export class QuotaLedger {
   }
 
   /** The stored ShadowPod of a name, as far as it is known. */
-  stored(key: string): { uid: string; released: boolean } | undefined {
+  stored(key: string): Omit<BookedShadowPod, "key"> | undefined {
     return this.entries.get(key)?.stored;
   }
 

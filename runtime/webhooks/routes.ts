@@ -20,8 +20,8 @@ import {
   VkOptionsTemplate,
 } from "../api";
 import { ownAddresses } from "../ipam/own-addresses";
-import type { PeerIPSurroundings } from "../ipam/peer-ip-faults";
-import type { Clock, InformerSet, KubeClient } from "../kube";
+import type { PeerIPContext } from "../ipam/peer-ip-faults";
+import type { KubeClient } from "../kube";
 import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
 import { validateConfiguration } from "./configuration";
 import { labelForeignCluster } from "./foreign-cluster";
@@ -38,7 +38,7 @@ import { validatePeerIP } from "./peer-ip";
 import { validateConsumerSecret, validatePeerSecret } from "./peer-secret";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
-import { QuotaAccounting } from "./quota-accounting";
+import { type AccountingContext, QuotaAccounting } from "./quota-accounting";
 import { QuotaLedger } from "./quota-ledger";
 import { validateResourceSlice } from "./resource-slice";
 import { shadowPodValidator } from "./shadow-pod";
@@ -63,11 +63,7 @@ export interface AdmissionOptions {
   leadership?: Leadership;
 }
 
-export interface AdmissionContext {
-  client: KubeClient;
-  informers: InformerSet;
-  clock: Clock;
-}
+export type AdmissionContext = AccountingContext;
 
 /**
  * All webhooks by path. The frequent ones answer from watches; the rare ones ask the API server, whose answer is never old.
@@ -83,7 +79,7 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
     "/validate/configurations": async (request) =>
       validateConfiguration(request, await labelsOf(context.client, request.namespace)),
     "/validate/peer-ips": (request) =>
-      validatePeerIP(request, () => peerIPSurroundings(context.client, request.namespace)),
+      validatePeerIP(request, () => peerIPContext(context.client, request.namespace)),
     "/mutate/foreign-cluster": labelForeignCluster,
     "/mutate/tenants": labelTenant,
     "/validate/tenants": async (request) =>
@@ -114,12 +110,13 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
   };
 }
 
-function offloadingRoutes({ client, informers, clock }: AdmissionContext, options: AdmissionOptions): Routes {
+function offloadingRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+  const { client, informers, clock } = context;
   const { clusterID, liqoNamespace, podCidrs, runtimeClass } = options;
   const offloadings = informers.informer(NamespaceOffloading);
   const remoteNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   const ledger = new QuotaLedger(() => clock.monotonic());
-  const accounting = new QuotaAccounting(informers, ledger);
+  const accounting = options.enforceResources ? new QuotaAccounting(context, ledger) : undefined;
   const offloadingOf = async (namespace: string) => {
     const ref = { name: Name.namespaceOffloading, namespace };
     // The namespace is labelled after its NamespaceOffloading was made, so a miss means that our watch lags.
@@ -135,9 +132,10 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
       enforce: options.enforceResources,
       policy: options.podPolicy ?? DEFAULT_POD_POLICY,
       ledger,
-      ready: () => accounting.ready,
+      ready: () => accounting?.ready ?? true,
       leadership: options.leadership ?? soleLeader,
-      quotaOf: (creator) => accounting.quotaOf(creator),
+      quotaOf: (creator) => accounting?.quotaOf(creator),
+      makeRoom: (creator) => accounting?.makeRoom(creator) ?? Promise.resolve(false),
       namespaceLabels: async (name) =>
         remoteNamespaces.get(name)?.metadata.labels ?? (await namespaceLabels(client, name)),
       exists: async (namespace, name) => (await client.get(ShadowPod, { namespace, name })) !== undefined,
@@ -160,7 +158,7 @@ function offloadingRoutes({ client, informers, clock }: AdmissionContext, option
 }
 
 /** Read for each request, as peers seldom make IPs. */
-async function peerIPSurroundings(client: KubeClient, namespace: string): Promise<PeerIPSurroundings> {
+async function peerIPContext(client: KubeClient, namespace: string): Promise<PeerIPContext> {
   const apiServer = { namespace: "default", name: "kubernetes" };
   const [labels, nodes, internalNodes, service, slice, networks, configurations] = await Promise.all([
     labelsOf(client, namespace),

@@ -21,6 +21,8 @@ export interface ShadowPodWebhookOptions {
   leadership: Leadership;
   /** The quota of a user, by its creator label. */
   quotaOf: (creator: string) => QuotaLimits | undefined;
+  /** Finds out whether pods of a user that still count are gone; whether there may be room now. */
+  makeRoom: (creator: string) => Promise<boolean>;
   /** Labels of a namespace; undefined when there is none. */
   namespaceLabels: (namespace: string) => Promise<Readonly<Record<string, string>> | undefined>;
   /** Whether a ShadowPod exists, asked of the API server itself. */
@@ -78,7 +80,10 @@ async function validateCreation(
   const refusal = await options.leadership.refusal();
   // Not final: API servers that try again reach the leader.
   if (refusal !== undefined) return errored(503, refusal);
-  return charge(request, key, creator, demand, options);
+  const verdict = charge(request, key, creator, demand, options);
+  if (verdict.allowed || !(await options.makeRoom(creator))) return verdict;
+  const since = await options.leadership.refusal();
+  return since === undefined ? charge(request, key, creator, demand, options) : errored(503, since);
 }
 
 /** Without a pause between check and claim, so that no other request comes between them. */

@@ -1,4 +1,5 @@
 /** `npm run bench -- <suite> [options]`: measures on this machine and prints what it measured; see each suite's file for its options. */
+import { admission } from "./admission";
 import { footprint } from "./footprint";
 import { limit } from "./limit";
 import { network } from "./network";
@@ -8,6 +9,7 @@ import { reflection } from "./reflection";
 import { virtualNodes } from "./virtual-nodes";
 
 const suites: Record<string, (args: string[]) => Promise<void>> = {
+  admission,
   offload,
   limit,
   footprint,

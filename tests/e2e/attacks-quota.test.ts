@@ -29,9 +29,11 @@ describe("a stranger and what it was granted", function () {
   const rome = Stranger.forSuite();
   const shadowOf = (name: string) => rome.admin.get(ShadowPod, { name, namespace: "shop-rome" });
   const FULL = /peering cpu quota usage exceeded/;
+  let replica: Awaited<ReturnType<Stranger["anotherWebhook"]>>;
 
   before(async () => {
     await rome.serveWebhooks();
+    replica = await rome.anotherWebhook();
     await rome.namespace("shop", "shop-rome");
     await rome.admin.create(Node, {
       apiVersion: "v1",
@@ -82,6 +84,16 @@ describe("a stranger and what it was granted", function () {
     await until("the ShadowPod is gone", async () => (await shadowOf("held")) === undefined);
     assert.ok(await rome.pod("held"));
     assert.match(await rome.run("second", cpus("5")), FULL);
+  });
+
+  it("pays on whichever of the webhooks is asked, though it starts only now", async () => {
+    for (const asked of [replica, await rome.anotherWebhook()]) {
+      assert.match(await asked("second", cpus("5")), FULL);
+      assert.equal(await asked("second", cpus("2")), "allowed");
+    }
+  });
+
+  it("gets it back with the end of that pod", async () => {
     await end("held");
     await untilFree("second", cpus("5"));
     await deleteShadow("second");

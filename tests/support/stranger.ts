@@ -16,8 +16,11 @@ import {
   ValidatingWebhookConfiguration,
   type WholePodSpec,
 } from "../../runtime/api";
+import { resourceSliceUser } from "../../runtime/identity";
 import { KubeClient } from "../../runtime/kube";
+import { creatorUserLabel } from "../../runtime/plan/creator-user";
 import { webhookConfigurations } from "../../runtime/plan/webhooks";
+import { parseReview } from "../../runtime/webhooks/admission-review";
 import { decideCertificates } from "../../runtime/webhooks/certificates";
 import { type AdmissionOptions, admissionRoutes } from "../../runtime/webhooks/routes";
 import { AdmissionServer } from "../../runtime/webhooks/server";
@@ -40,12 +43,22 @@ export const COPY = {
   "liqo.io/remote-cluster-id": "rome",
 };
 
+const ADMISSION: AdmissionOptions = {
+  clusterID: "milan",
+  liqoNamespace: LIQO_NAMESPACE,
+  podCidrs: ["10.72.0.0/16"],
+  runtimeClass: "liqo",
+  vkOptionsTemplate: { namespace: LIQO_NAMESPACE, name: "virtual-kubelet-default" },
+  enforceResources: true,
+};
+
 export class Stranger {
   /** By rome's control-plane identity: what it may do in its tenant namespace. */
   controlPlane!: KubeClient;
   /** By the identity of its slice `pool`: what it may do in its remote namespaces. */
   kubelet!: KubeClient;
   private webhook: { context: TestContext; server: AdmissionServer } | undefined;
+  private readonly otherWebhooks: TestContext[] = [];
 
   private constructor(private readonly peering: PeeringOfRome) {}
 
@@ -80,19 +93,10 @@ export class Stranger {
 
   /** From now on milan's webhooks decide. */
   async serveWebhooks(options: Partial<AdmissionOptions> = {}): Promise<void> {
-    const kubeconfig = await kubeconfigOf(this.peering.controlPlane("milan"), LIQO_NAMESPACE, "liqo-webhook");
-    const context = testContext(kubeconfig, "webhook");
+    const context = await this.webhookContext();
     const decision = decideCertificates({}, ["127.0.0.1"], new Date());
     assert.equal(decision.do, "replace");
-    const routes = admissionRoutes(context, {
-      clusterID: "milan",
-      liqoNamespace: LIQO_NAMESPACE,
-      podCidrs: ["10.72.0.0/16"],
-      runtimeClass: "liqo",
-      vkOptionsTemplate: { namespace: LIQO_NAMESPACE, name: "virtual-kubelet-default" },
-      enforceResources: true,
-      ...options,
-    });
+    const routes = admissionRoutes(context, { ...ADMISSION, ...options });
     await context.informers.whenSynced();
     const certificates = decision.data;
     const server = await AdmissionServer.start({ port: 0, host: "127.0.0.1", certificates, routes });
@@ -123,6 +127,36 @@ export class Stranger {
     await this.webhook?.context.end();
     await this.webhook?.server.stop();
     this.webhook = undefined;
+  }
+
+  /** One more process of milan's webhooks, which the API server does not call: what it says to a pod of rome's. */
+  async anotherWebhook(): Promise<(name: string, pod: WholePodSpec) => Promise<string>> {
+    const context = await this.webhookContext();
+    this.otherWebhooks.push(context);
+    const validate = admissionRoutes(context, ADMISSION)["/validate/shadowpods"];
+    assert.ok(validate);
+    const username = resourceSliceUser("pool", "rome");
+    return (name, pod) => {
+      const object = this.shadowPod(name, pod);
+      Object.assign(object.metadata.labels ?? {}, { "liqo.io/creator-user": creatorUserLabel(username) });
+      const { request } = parseReview(
+        JSON.stringify({
+          apiVersion: "admission.k8s.io/v1",
+          kind: "AdmissionReview",
+          request: { uid: name, operation: "CREATE", namespace: "shop-rome", userInfo: { username }, object },
+        }),
+      );
+      return until("the webhook has seen what there is", async () => {
+        const verdict = await validate({ ...request, dryRun: true });
+        if (verdict.allowed) return "allowed";
+        return verdict.code === 500 ? undefined : verdict.message;
+      });
+    };
+  }
+
+  private async webhookContext(): Promise<TestContext> {
+    const kubeconfig = await kubeconfigOf(this.peering.controlPlane("milan"), LIQO_NAMESPACE, "liqo-webhook");
+    return testContext(kubeconfig, "webhook");
   }
 
   /** Asks for remote namespaces, by the map that milan has of rome's. */
@@ -226,6 +260,7 @@ export class Stranger {
     const { controlPlane, kubelet }: Partial<Stranger> = this;
     controlPlane?.close();
     kubelet?.close();
+    for (const context of this.otherWebhooks) await context.end();
     await this.silenceWebhooks();
     await this.peering.end();
   }

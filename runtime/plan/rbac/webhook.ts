@@ -18,7 +18,7 @@ export const webhookRules: PolicyRule[] = [
   rule("ipam.liqo.io", ["networks"], ["list"]),
   rule("networking.liqo.io", ["configurations", "internalnodes"], ["list"]),
   // A pod of a consumer counts until it is gone, which may be long after its ShadowPod.
-  rule("", ["pods"], read),
+  rule("", ["pods"], ["get", "list"]),
   rule("authentication.liqo.io", ["resourceslices", "tenants"], ["list"]),
   rule("offloading.liqo.io", ["namespaceoffloadings", "quotas", "shadowpods"], read),
   rule("networking.liqo.io", ["firewallconfigurations", "routeconfigurations"], ["list"]),

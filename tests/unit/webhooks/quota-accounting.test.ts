@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import type { Pod, ShadowPod, WholePodSpec } from "../../../runtime/api";
 import { amountsOf } from "../../../runtime/plan/quantity";
 import {
+  bookedAlike,
   bookedPod,
   bookedShadowPod,
   whatCounts,
   whatCountsOfPod,
-} from "../../../runtime/webhooks/quota-accounting";
+} from "../../../runtime/webhooks/booked-pods";
 
 const user = "pool-a8a4c692b93b";
 const spec: WholePodSpec = {
@@ -73,6 +74,22 @@ describe("what a ShadowPod takes from a quota", () => {
       }),
     );
   }
+});
+
+describe("a changed ShadowPod", () => {
+  const of = (
+    generation: number,
+    status?: ShadowPod["status"],
+    labels: object = { "liqo.io/creator-user": user },
+  ) => whatCounts(shadowPod("1", status, { generation, labels }));
+  const table: [title: string, before: ShadowPod, after: ShadowPod, alike: boolean][] = [
+    ["is booked as before when it runs", of(1), of(1, { phase: "Running" }), true],
+    ["is booked anew when it has ended", of(1, { phase: "Running" }), of(1, { phase: "Failed" }), false],
+    ["is booked anew when its spec differs", of(1), of(2), false],
+    ["is booked anew when its creator differs", of(1, undefined, {}), of(1), false],
+  ];
+  for (const [title, before, after, alike] of table)
+    it(title, () => assert.equal(bookedAlike(before, after), alike));
 });
 
 describe("what the pod of a ShadowPod takes from a quota", () => {

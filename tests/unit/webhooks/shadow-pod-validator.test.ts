@@ -28,6 +28,7 @@ describe("the validation of a new ShadowPod", () => {
       ready: () => true,
       leadership: soleLeader,
       quotaOf: (creator) => (creator === user ? { resources: { cpu: "2", pods: "10" } } : undefined),
+      makeRoom: () => Promise.resolve(false),
       namespaceLabels: (namespace) =>
         Promise.resolve(namespace === "shop-rome" ? { "liqo.io/remote-cluster-id": "rome" } : undefined),
       exists: (namespace, name) => Promise.resolve(existing.has(`${namespace}/${name}`)),

@@ -1,0 +1,204 @@
+import type { Pod, ShadowPod } from "../api";
+import { keyOf, type RuntimeContext, sleep } from "../kube";
+import { bookedPod, whatCountsOfPod } from "./booked-pods";
+import { type Claim, isLeft, settled } from "./left-pod-claims";
+import type { PodsThere } from "./pods-there";
+import type { BookedShadowPod, QuotaLedger } from "./quota-ledger";
+
+export type LeftPodsContext = Pick<RuntimeContext, "clock" | "log" | "signal">;
+
+/** So many pods of one creator are asked for one by one; where there are more, all of that creator are listed. */
+const ASKED_ONE_BY_ONE = 16;
+/** What was found out about the pods of a creator is not asked for again at once: a look may cost no more than a tenth of the time. */
+const FRESH_MS = 250;
+const FRESH_TIMES = 9;
+/** After ShadowPods went, all pods are listed once in this time. */
+const SURVEY_MS = 300_000;
+/** The same after a pod was given up that was never seen. */
+const SURVEY_UNSEEN_MS = 60_000;
+const AGAIN_MS = 1_000;
+
+/**
+ * The pods that are there without their ShadowPods, in the ledger.
+ *
+ * A pod may take any time to end, and the peer says how long. That a ShadowPod goes is seen by its watch, and from then on its pod counts. That the pod is
+ * gone too matters to nobody until there is no room for another, so only then the API server is asked, and no watch of all pods is paid for. What no
+ * watch of ShadowPods can tell is found by a list of all pods: when the process starts, when the watch began anew, and some minutes after ShadowPods went.
+ */
+export class LeftPods {
+  private readonly claims = new Map<string, Claim[]>();
+  private readonly looks = new Map<string, Promise<boolean>>();
+  private surveyed = false;
+  private surveying = false;
+  private surveyAgain = false;
+  private surveyAt = Infinity;
+
+  /** @param liveUid uid of the ShadowPod of a name, as the watch shows it */
+  constructor(
+    private readonly context: LeftPodsContext,
+    private readonly there: PodsThere,
+    private readonly ledger: QuotaLedger,
+    private readonly liveUid: (key: string) => string | undefined,
+  ) {}
+
+  /** Whether the pods have been listed since the process started. */
+  get ready(): boolean {
+    return this.surveyed;
+  }
+
+  /** A ShadowPod is there: it counts for its pod. */
+  shadowThere({ metadata }: ShadowPod, key: string): void {
+    const before = this.claims.get(key);
+    if (before === undefined) return;
+    this.replace(
+      key,
+      before.filter(({ shadow }) => shadow !== metadata.uid),
+    );
+  }
+
+  /**
+   * A ShadowPod is gone: from now on its pod counts, unless it has ended.
+   *
+   * @param seen whether the pod was there
+   */
+  shadowGone({ key, uid, creator, demand, released }: BookedShadowPod, seen: boolean): void {
+    if (released) return;
+    const claim: Claim = { shadow: uid, creator, seen, since: this.context.clock.monotonic() };
+    const others = this.claims.get(key);
+    this.claims.set(key, others === undefined ? [claim] : [...others, claim]);
+    this.ledger.store({ key: entryOf(key, uid), uid, creator, demand, released: false });
+    this.surveyLater(SURVEY_MS);
+  }
+
+  /**
+   * Asks the API server which of a creator's pods are still there.
+   *
+   * @returns whether one of them was not, and there may be room now
+   */
+  look(creator: string): Promise<boolean> {
+    const running = this.looks.get(creator);
+    if (running !== undefined) return running;
+    const keys = [...this.claims].flatMap(([key, claims]) =>
+      claims.some((claim) => claim.creator === creator) ? [key] : [],
+    );
+    if (keys.length === 0) return Promise.resolve(false);
+    const { clock } = this.context;
+    const begin = clock.monotonic();
+    const looking = (keys.length > ASKED_ONE_BY_ONE ? this.list(creator) : this.askFor(keys)).catch(
+      (error: unknown) => {
+        this.context.log.warn("pods without ShadowPods count on: the API server does not tell of them", {
+          error,
+        });
+        return false;
+      },
+    );
+    this.looks.set(creator, looking);
+    void looking.then(() => {
+      const freshMs = Math.max(FRESH_MS, FRESH_TIMES * (clock.monotonic() - begin));
+      clock.after(freshMs, () => this.looks.delete(creator));
+    });
+    return looking;
+  }
+
+  /** Finds all that is there, again and again until it could. */
+  survey(): void {
+    this.surveyAgain = true;
+    if (this.surveying) return;
+    this.surveying = true;
+    void this.surveyUntilDone().finally(() => (this.surveying = false));
+  }
+
+  private async surveyUntilDone(): Promise<void> {
+    const { clock, log, signal } = this.context;
+    while (this.surveyAgain && !signal.aborted) {
+      this.surveyAgain = false;
+      try {
+        await this.list(undefined);
+        this.surveyed = true;
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn("the pods of ShadowPods can't be listed", { error, retryInMs: AGAIN_MS });
+        this.surveyAgain = true;
+        await sleep(clock, AGAIN_MS, signal);
+      }
+    }
+  }
+
+  private surveyLater(inMs: number): void {
+    const { clock, signal } = this.context;
+    const at = clock.monotonic() + inMs;
+    if (at >= this.surveyAt) return;
+    this.surveyAt = at;
+    void sleep(clock, inMs, signal).then(() => {
+      if (this.surveyAt !== at || signal.aborted) return;
+      this.surveyAt = Infinity;
+      this.survey();
+    });
+  }
+
+  private async askFor(keys: readonly string[]): Promise<boolean> {
+    const released = await Promise.all(
+      keys.map(async (key) => {
+        const before = this.claims.get(key) ?? [];
+        return this.settle(key, before, await this.there.get(key));
+      }),
+    );
+    return released.includes(true);
+  }
+
+  /** @param creator all creators, where undefined */
+  private async list(creator: string | undefined): Promise<boolean> {
+    const before = new Map(this.claims);
+    const left = new Map<string, Pod>();
+    const taken = new Set<string>();
+    for await (const page of this.there.pages(creator)) {
+      for (const pod of page) {
+        const key = keyOf(pod);
+        taken.add(key);
+        if (before.has(key) || isLeft(pod, this.liveUid(key))) left.set(key, whatCountsOfPod(pod));
+      }
+    }
+    let released = false;
+    for (const [key, claims] of before) {
+      // Of another creator, whose pods were not listed.
+      if (creator !== undefined && !taken.has(key) && claims.some((claim) => claim.creator !== creator))
+        continue;
+      if (this.settle(key, claims, left.get(key))) released = true;
+    }
+    for (const [key, pod] of left) if (!before.has(key)) this.settle(key, [], pod);
+    return released;
+  }
+
+  /** @param before the claims on a name when the API server was asked */
+  private settle(key: string, before: readonly Claim[], pod: Pod | undefined): boolean {
+    const claims = this.claims.get(key) ?? [];
+    const now = this.context.clock.monotonic();
+    const kept = settled({ claims, before, pod, liveUid: this.liveUid(key), now });
+    if (pod !== undefined) {
+      // From now on exactly what the pod asks for counts.
+      for (const claim of kept) {
+        if (claim.pod !== pod.metadata.uid) continue;
+        const booked = bookedPod(pod, undefined);
+        this.ledger.store({ ...booked, key: entryOf(key, claim.shadow), uid: claim.shadow });
+      }
+    }
+    this.replace(key, kept);
+    return claims.some(({ shadow }) => kept.every((claim) => claim.shadow !== shadow));
+  }
+
+  private replace(key: string, kept: Claim[]): void {
+    for (const { shadow, seen } of this.claims.get(key) ?? []) {
+      if (kept.some((claim) => claim.shadow === shadow)) continue;
+      this.ledger.remove(entryOf(key, shadow), shadow);
+      // It may have been given up too early.
+      if (!seen) this.surveyLater(SURVEY_UNSEEN_MS);
+    }
+    if (kept.length === 0) this.claims.delete(key);
+    else this.claims.set(key, kept);
+  }
+}
+
+/** In the ledger, under a name that no ShadowPod has. */
+function entryOf(key: string, shadow: string): string {
+  return `pod ${key} ${shadow}`;
+}
