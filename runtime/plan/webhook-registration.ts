@@ -44,8 +44,8 @@ export interface Registration {
   leader?: true;
   /** Only objects with this label are looked at, whatever its value; all by default. */
   labelled?: string;
-  /** Namespaces that the webhook looks at; all by default. */
-  namespaces?: { label: string; except: string[] };
+  /** Namespaces that the webhook looks at: those whose label is `true` but for some, or those with a label whatever its value; all by default. */
+  namespaces?: { label: string; except: string[] } | { labelled: string };
 }
 
 export const offloadingGroup = { group: "offloading.liqo.io", version: "v1beta1" };
@@ -73,15 +73,17 @@ export function webhook(registration: Registration, endpoint: WebhookEndpoint) {
           })),
         }),
     objectSelector: objectSelector(registration),
-    namespaceSelector:
-      namespaces === undefined
-        ? {}
-        : {
-            matchLabels: { [namespaces.label]: LabelValue.true },
-            matchExpressions: [
-              { key: "kubernetes.io/metadata.name", operator: "NotIn", values: namespaces.except },
-            ],
-          },
+    namespaceSelector: namespaceSelector(namespaces),
+  };
+}
+
+function namespaceSelector(namespaces: Registration["namespaces"]) {
+  if (namespaces === undefined) return {};
+  if ("labelled" in namespaces)
+    return { matchExpressions: [{ key: namespaces.labelled, operator: "Exists" }] };
+  return {
+    matchLabels: { [namespaces.label]: LabelValue.true },
+    matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "NotIn", values: namespaces.except }],
   };
 }
 

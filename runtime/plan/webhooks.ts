@@ -16,7 +16,7 @@ import {
 import { componentLabels } from "./component-labels";
 import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
-import { peerCopies, peerSecrets } from "./peer-webhooks";
+import { consumerServices, peerCopies, peerGateways, peerSecrets } from "./peer-webhooks";
 import {
   authenticationGroup,
   offloadingGroup,
@@ -164,6 +164,8 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     },
     ...peerCopies(),
     ...peerSecrets(),
+    ...peerGateways(),
+    consumerServices(),
     {
       name: "identity.validate.liqo.io",
       path: "/validate/identities",

@@ -16,6 +16,7 @@ import {
 } from "../api";
 import type { Clock, InformerSet, KubeClient } from "../kube";
 import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
+import { validateConsumerService } from "./consumer-service";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateIdentity } from "./identity";
 import { validateNamespaceOffloading } from "./namespace-offloading";
@@ -26,6 +27,7 @@ import {
   validateRouteConfiguration,
 } from "./network-tables";
 import { validatePeerWrite } from "./peer-copy";
+import { validatePeerGateway } from "./peer-gateway";
 import { validatePeerSecret } from "./peer-secret";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
@@ -88,6 +90,10 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
     },
     "/validate/peer-copies": (request) => validatePeerWrite(request, { ownClusterID: options.clusterID }),
     "/validate/peer-secrets": validatePeerSecret,
+    "/validate/peer-gateways": async (request) =>
+      validatePeerGateway(request, await labelsOf(context.client, request.namespace)),
+    "/validate/consumer-services": async (request) =>
+      validateConsumerService(request, await labelsOf(context.client, request.namespace)),
     "/validate/identities": async (request) =>
       validateIdentity(request, {
         ownClusterID: options.clusterID,
