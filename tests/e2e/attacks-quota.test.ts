@@ -313,6 +313,34 @@ describe("a stranger and what it was granted", function () {
     assert.deepEqual(await rome.answers("spoofed"), {});
   });
 
+  it("gets no more namespaces than milan's administrator gives", async () => {
+    const limit = (value: string | null) =>
+      rome.admin.patch(
+        Namespace,
+        { name: atMilan("").namespace },
+        { metadata: { annotations: { "liqo.io/namespace-limit": value } } },
+        { type: "merge" },
+      );
+    // Beside the one that it has.
+    await limit("4");
+    const many = Array.from({ length: 40 }, (_, at) => `flood-${at}`);
+    await rome.ask(Object.fromEntries(many.map((name) => [name, name])));
+    const phases = async () => {
+      const answers = await rome.answers();
+      return many.map((name) => answers[name]);
+    };
+    await until("all are answered", async () => (await phases()).every((phase) => phase !== undefined));
+    assert.equal((await phases()).filter((phase) => phase === "Accepted").length, 3);
+    const there = (await rome.admin.list(Namespace)).filter(({ metadata }) => many.includes(metadata.name));
+    assert.equal(there.length, 3);
+    assert.match(
+      await eventAbout(rome.admin, { kind: "NamespaceMap", ...atMilan("milan") }, "RemoteNamespaceTaken"),
+      /waits: namespace flood-\d+ is not made: cluster "rome" gets 4 namespaces here/,
+    );
+    await rome.ask(Object.fromEntries(many.map((name) => [name, null])));
+    await limit(null);
+  });
+
   it("keeps nothing when it is drained, whatever it made of its maps", async () => {
     const { "liqo.io/remote-cluster-id": _, ...unlabelled } = COPY;
     await rome.controlPlane.create(NamespaceMap, map("unlabelled", unlabelled, "hidden-unlabelled"));
