@@ -17,6 +17,7 @@ import {
 } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
 import { DeploymentName } from "../plan/deployments";
+import { maySpeakOf } from "../plan/peer-namespace";
 import type { ForeignClusterOptions } from "./options";
 
 const peer = "peer";
@@ -34,7 +35,8 @@ const clustersOf = (foreignCluster: ForeignCluster): string[] => [
 /** What the state of peers is read from. Modules that this installation does not have are not watched. */
 export class PeerCaches {
   readonly foreignClusters: Informer<ForeignCluster>;
-  private readonly tenantNamespaces: Informer<Namespace>;
+  /** Those that name a peer: of each whose it is. */
+  private readonly peerNamespaces: Informer<Namespace>;
   readonly networking?: {
     configurations: Informer<Configuration>;
     connections: Informer<Connection>;
@@ -58,7 +60,7 @@ export class PeerCaches {
   constructor(informers: InformerSet, options: ForeignClusterOptions) {
     this.foreignClusters = informers.informer(ForeignCluster);
     this.foreignClusters.addIndex(peer, clustersOf);
-    this.tenantNamespaces = informers.informer(Namespace, { labelSelector: Label.tenantNamespace });
+    this.peerNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
     if (options.networkingEnabled) {
       this.networking = {
         configurations: indexed(informers.informer(Configuration)),
@@ -114,11 +116,8 @@ export class PeerCaches {
       .sort(byAge);
   }
 
-  /** Not what is in the tenant namespace of one peer and names another: whoever may write there says nothing of the other. */
   private mayConcern({ metadata: { namespace } }: KubeObject, clusterId: string): boolean {
-    if (namespace === undefined) return true;
-    const owner = this.tenantNamespaces.get(namespace)?.metadata.labels?.[Label.remoteClusterID];
-    return owner === undefined || owner === clusterId;
+    return namespace === undefined || maySpeakOf(this.peerNamespaces.get(namespace), clusterId);
   }
 
   /** The Secrets with which we can reach a peer's API server, oldest first. */
@@ -135,7 +134,7 @@ export class PeerCaches {
     const ofAll = (informer: Informer<VirtualNode>) => () => informer.list().flatMap(peersOf);
     return [
       watches(this.foreignClusters, { keys: clustersOf, when: exceptStatus }),
-      watches(this.tenantNamespaces, { keys: peersOf, when: exceptStatus }),
+      watches(this.peerNamespaces, { keys: peersOf, when: exceptStatus }),
       ...(networking === undefined
         ? []
         : [

@@ -1,4 +1,5 @@
 import {
+  Annotation,
   EventReason,
   Finalizer,
   type KubeObject,
@@ -25,6 +26,7 @@ import type { PodSecurityLevel } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
+import { namespaceLimitOf, NamespaceRoom } from "./namespace-room";
 import { type Refusal, RefusedMappings } from "./refused-mappings";
 import { holderOfRemote, isSettled } from "./remote-name-holders";
 import {
@@ -45,6 +47,7 @@ interface Caches {
   /** Those of peers: their tenant namespaces, and what was made for them. */
   namespaces: Informer<Namespace>;
   roleBindings: Informer<RoleBinding>;
+  room: NamespaceRoom;
 }
 
 interface MapMappings {
@@ -57,7 +60,12 @@ interface Owner extends Omit<RemoteOwner, "consumer"> {
   consumer: string | undefined;
   /** Of the installation. */
   liqoNamespace: string;
+  /** How many namespaces the consumer gets. */
+  namespaceLimit: number;
 }
+
+/** The consumer has as many namespaces as it gets. */
+class NoRoom extends NamespaceTaken {}
 
 const BY_NAMESPACE = "namespace";
 
@@ -77,9 +85,11 @@ export function namespaceMapController(
   options: Pick<OffloadingOptions, "liqoNamespace" | "podSecurity"> = {},
 ): Controller {
   const { informers } = context;
+  const namespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   const caches: Caches = {
     maps: informers.informer(NamespaceMap),
-    namespaces: informers.informer(Namespace, { labelSelector: Label.remoteClusterID }),
+    namespaces,
+    room: new NamespaceRoom(namespaces),
     roleBindings: informers.informer(RoleBinding, { labelSelector: Label.remoteClusterID }),
   };
   const refused = new RefusedMappings();
@@ -124,6 +134,7 @@ export function namespaceMapController(
           consumer,
           podSecurity: podSecurityOf(tenant, options.podSecurity ?? "baseline"),
           liqoNamespace,
+          namespaceLimit: namespaceLimitOf(tenant),
         };
         const tell = (refusals: readonly Refusal[]) => {
           const entries = map.status?.currentMapping ?? {};
@@ -160,12 +171,15 @@ async function reconcile(
   const current: Current = {};
   const failures: unknown[] = [];
   const refusals: Refusal[] = [];
+  // Told of once, however many are too many.
+  let full: Refusal | undefined;
 
   await Promise.all([
     ...Object.entries(desired).map(async ([local, remote]) => {
       const result = await provide(local, remote, mappings, owner, context, caches);
       current[local] = { remoteNamespace: remote, phase: result.phase };
-      if (result.error instanceof NamespaceTaken)
+      if (result.error instanceof NoRoom) full ??= { local, remote, message: result.error.message };
+      else if (result.error instanceof NamespaceTaken)
         refusals.push({ local, remote, message: result.error.message });
       else if (result.error !== undefined) failures.push(result.error);
     }),
@@ -183,6 +197,7 @@ async function reconcile(
     }),
   ]);
 
+  if (full !== undefined) refusals.push(full);
   tell(refusals);
   const { object } = await patchStatusIfChanged(
     client,
@@ -250,7 +265,7 @@ async function provide(
       );
     }
     const known = { ...owner, consumer };
-    if (namespace === undefined || !owned) await createUnreserved(client, remote, local, known);
+    if (namespace === undefined || !owned) await createUnreserved(client, remote, local, known, caches.room);
     else if (!isDeleting(namespace)) await secure(namespace, owner.podSecurity, client);
     // A namespace on its way out takes nothing new; its end comes back as an event.
     if (namespace === undefined || !isDeleting(namespace)) await bind(remote, known, client, caches);
@@ -266,14 +281,25 @@ async function createUnreserved(
   client: OffloadingContext["client"],
   remote: string,
   local: string,
-  owner: RemoteOwner & Pick<Owner, "liqoNamespace">,
+  owner: RemoteOwner & Pick<Owner, "liqoNamespace" | "namespaceLimit">,
+  room: NamespaceRoom,
 ): Promise<void> {
   const reserved = reservedNamespace(remote, owner.liqoNamespace);
   if (reserved !== undefined)
     throw new NamespaceTaken(
       `namespace ${remote} is given to no consumer: ${reserved}; offload under another name`,
     );
-  await createNamespace(client, remote, local, owner);
+  const { consumer, namespaceLimit, tenantNamespace } = owner;
+  if (!room.take(consumer, remote, namespaceLimit))
+    throw new NoRoom(
+      `namespace ${remote} is not made: cluster "${consumer}" gets ${namespaceLimit} namespaces here; end the offloading of another one, or have the provider's administrator raise the annotation ${Annotation.namespaceLimit} of namespace ${tenantNamespace}`,
+    );
+  try {
+    await createNamespace(client, remote, local, owner);
+  } catch (error) {
+    room.giveBack(consumer, remote);
+    throw error;
+  }
 }
 
 /** Holds the pods of a namespace to a standard; an administrator's own choice stays. */

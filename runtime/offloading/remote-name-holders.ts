@@ -12,12 +12,11 @@ export interface Mappings {
  */
 export function holderOfRemote(
   remote: string,
-  { desired, before }: Mappings,
+  mappings: Mappings,
   madeFor: string | undefined,
 ): string | undefined {
-  const claimants = Object.keys(desired)
-    .filter((local) => desired[local] === remote)
-    .sort();
+  const { before } = mappings;
+  const claimants = claimantsOf(mappings).get(remote) ?? [];
   if (madeFor !== undefined && claimants.includes(madeFor)) return madeFor;
   return claimants.find((local) => holds(before[local], remote)) ?? claimants[0];
 }
@@ -34,6 +33,26 @@ export function isSettled(remote: string, mappings: Mappings, madeFor: string | 
   if (madeFor === holder) return true;
   const left = madeFor !== undefined && mappings.before[madeFor]?.remoteNamespace === remote;
   return !left && (madeFor === undefined || holds(mappings.before[holder], remote));
+}
+
+const indexes = new WeakMap<Mappings, ReadonlyMap<string, string[]>>();
+
+/** The local namespaces that ask for each remote one, by name. Made once for a map: a consumer's may have tens of thousands of entries. */
+function claimantsOf(mappings: Mappings): ReadonlyMap<string, string[]> {
+  const known = indexes.get(mappings);
+  if (known !== undefined) return known;
+  const made = new Map<string, string[]>();
+  for (const [local, remote] of Object.entries(mappings.desired).sort(byLocal)) {
+    const others = made.get(remote);
+    if (others === undefined) made.set(remote, [local]);
+    else others.push(local);
+  }
+  indexes.set(mappings, made);
+  return made;
+}
+
+function byLocal([a]: [string, string], [b]: [string, string]): number {
+  return a < b ? -1 : 1;
 }
 
 function holds(entry: Mappings["before"][string] | undefined, remote: string): boolean {

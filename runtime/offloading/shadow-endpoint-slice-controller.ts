@@ -1,4 +1,12 @@
-import { Configuration, EndpointSlice, ForeignCluster, Label, LabelValue, ShadowEndpointSlice } from "../api";
+import {
+  Configuration,
+  EndpointSlice,
+  ForeignCluster,
+  Label,
+  LabelValue,
+  Namespace,
+  ShadowEndpointSlice,
+} from "../api";
 import {
   type Controller,
   controllerOf,
@@ -40,6 +48,10 @@ export function shadowEndpointSliceController(
       sources: [
         watches(caches.shadows),
         watches(caches.slices),
+        watches(caches.namespaces, {
+          keys: ({ metadata }) => caches.keysIn(metadata.name),
+          when: (event) => event.type !== "updated" || ownerOf(event.before) !== ownerOf(event.object),
+        }),
         watches(caches.foreignClusters, {
           keys: ({ spec }) => caches.keysOf(spec.clusterID),
           when: (event) => event.type !== "updated" || networkOf(event.before) !== networkOf(event.object),
@@ -59,6 +71,8 @@ class SliceCaches {
   readonly slices: Informer<EndpointSlice>;
   readonly foreignClusters: Informer<ForeignCluster>;
   readonly configurations: Informer<Configuration>;
+  /** Those that name a peer. */
+  readonly namespaces: Informer<Namespace>;
 
   constructor({ informers }: OffloadingContext) {
     this.shadows = informers.informer(ShadowEndpointSlice);
@@ -68,6 +82,7 @@ class SliceCaches {
     });
     this.foreignClusters = informers.informer(ForeignCluster);
     this.foreignClusters.addIndex(BY_CLUSTER, ({ spec }) => [spec.clusterID]);
+    this.namespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
     this.configurations = informers.informer(Configuration);
     this.configurations.addIndex(BY_CLUSTER, ({ metadata }) => [
       metadata.labels?.[Label.remoteClusterID] ?? "",
@@ -76,6 +91,13 @@ class SliceCaches {
 
   keysOf(origin: string): string[] {
     return this.shadows.byIndex(BY_CLUSTER, origin).map(keyOf);
+  }
+
+  keysIn(namespace: string): string[] {
+    return this.shadows
+      .list()
+      .filter(({ metadata }) => metadata.namespace === namespace)
+      .map(keyOf);
   }
 
   configurationOf(cluster: string): Configuration | undefined {
@@ -93,6 +115,13 @@ async function reconcile(
   // The slice goes with its owner.
   if (shadow === undefined || isDeleting(shadow)) return;
   const [origin = ""] = originsOf(shadow);
+  const owner = ownerOf(caches.namespaces.get(shadow.metadata.namespace ?? ""));
+  if (owner !== undefined && owner !== origin) {
+    // By the networks of the cluster that it names its addresses would be taken for that one's.
+    const why = `the label ${Label.reflectionOrigin} is "${origin}", and the namespace was made for cluster "${owner}"; write that one`;
+    events.warning(shadow, FAILED, `Failed to make the EndpointSlice: ${why}`);
+    return;
+  }
   const [foreignCluster] = caches.foreignClusters.byIndex(BY_CLUSTER, origin);
   if (foreignCluster === undefined) {
     const why = origin === "" ? `it has no label ${Label.reflectionOrigin}` : `cluster ${origin} is no peer`;
@@ -146,6 +175,11 @@ async function reconcile(
 
 const TAKEN =
   "Failed to make the EndpointSlice: one of that name exists and does not belong to this ShadowEndpointSlice";
+
+/** The consumer that a namespace was made for. */
+function ownerOf(namespace: Namespace | undefined): string | undefined {
+  return namespace?.metadata.labels?.[Label.remoteClusterID];
+}
 
 function originsOf({ metadata }: ShadowEndpointSlice): string[] {
   const origin = metadata.labels?.[Label.reflectionOrigin];

@@ -3,9 +3,16 @@ import { controlledBy } from "../kube/owner-reference";
 
 type Strings = Readonly<Record<string, string>>;
 
-/** Labels of the pod of a ShadowPod. */
+/** By labels of this group pods are known to the network here, as the gateway to a peer for one. */
+const NETWORK_LABELS = "networking.liqo.io/";
+
+/** Labels of the pod of a ShadowPod: none by which it would be taken for a part of this cluster's network. */
 export function podLabels(shadowPod: ShadowPod): Record<string, string> {
-  return { ...shadowPod.metadata.labels, [Label.managedBy]: LabelValue.managedByShadowPod };
+  const labels = Object.entries(shadowPod.metadata.labels ?? {});
+  return {
+    ...Object.fromEntries(labels.filter(([key]) => !key.startsWith(NETWORK_LABELS))),
+    [Label.managedBy]: LabelValue.managedByShadowPod,
+  };
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 import { componentLabels } from "./component-labels";
 import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
-import { consumerSecrets, peerCopies, peerIPs, peerSecrets } from "./peer-webhooks";
+import { consumerSecrets, consumerServices, peerCopies, peerGateways, peerIPs, peerSecrets } from "./peer-webhooks";
 import {
   authenticationGroup,
   offloadingGroup,
@@ -181,6 +181,8 @@ function validatingRegistrations({ namespace }: WebhookEndpoint): Registration[]
     ...peerSecrets(),
     peerIPs(),
     consumerSecrets(),
+    ...peerGateways(),
+    consumerServices(),
     {
       name: "identity.validate.liqo.io",
       path: "/validate/identities",

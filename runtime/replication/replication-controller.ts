@@ -7,12 +7,14 @@ import {
   ForeignCluster,
   type KubeObject,
   Label,
+  Namespace,
   Secret,
 } from "../api";
 import { isDeclaredDead, isSilent } from "../foreign-cluster/peer-state";
 import { usableKubeconfig } from "../identity";
 import {
   type Controller,
+  exceptStatus,
   type Informer,
   KubeClient,
   KubeconfigError,
@@ -22,6 +24,7 @@ import {
   type RuntimeContext,
   watches,
 } from "../kube";
+import { maySpeakOf } from "../plan/peer-namespace";
 import { chooseIdentity } from "./choose-identity";
 import { PeerReplicator } from "./peer-replicator";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
@@ -62,6 +65,8 @@ export function startReplication(runtime: RuntimeContext, options: ReplicationOp
 class Replication {
   private readonly secrets: Informer<Secret>;
   private readonly foreignClusters: Informer<ForeignCluster>;
+  /** Those that name a peer. */
+  private readonly peerNamespaces: Informer<Namespace>;
   private readonly unserved: UnservedSources;
   private readonly makers: SecretMakers;
   private readonly running = new Map<string, Running>();
@@ -78,6 +83,7 @@ class Replication {
     this.secrets.addIndex(peer, controlPlanesPeer);
     this.foreignClusters = informers.informer(ForeignCluster);
     this.foreignClusters.addIndex(peer, ({ spec }) => [spec.clusterID]);
+    this.peerNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
     this.unserved = new UnservedSources(runtime);
     this.makers = new SecretMakers(informers, client);
   }
@@ -88,6 +94,14 @@ class Replication {
         name: "secret_crdreplicator",
         sources: [
           watches(this.secrets, { keys: controlPlanesPeer }),
+          watches(this.peerNamespaces, {
+            keys: ({ metadata }) =>
+              this.secrets
+                .list()
+                .filter((secret) => secret.metadata.namespace === metadata.name)
+                .flatMap(controlPlanesPeer),
+            when: exceptStatus,
+          }),
           watches(this.foreignClusters, {
             keys: ({ spec }) => [spec.clusterID],
             when: (event) =>
@@ -121,7 +135,7 @@ class Replication {
 
   private async reconcile(clusterId: string, controller: Controller): Promise<Outcome> {
     if (clusterId === DISOWNED) return await this.unserved.releaseDisowned(this.servedNamespaces());
-    const secrets = this.secrets.byIndex(peer, clusterId);
+    const secrets = await this.secretsFor(clusterId);
     const current = this.running.get(clusterId);
     const { use, leaving, faulty } = chooseIdentity(secrets, current?.secretUid);
     for (const { secret, message } of faulty) {
@@ -146,6 +160,27 @@ class Replication {
     // Deleted by hand: gone, it is made again, and the replication goes on with the new one.
     if (await this.makers.makeAgain(secret)) return await this.release(secret);
     return await this.leave(clusterId, leaving, started);
+  }
+
+  /**
+   * The Secrets that this cluster made to reach a peer. One in a namespace that was made for a consumer, or in that of another peer, is a stranger's: it
+   * leads this cluster nowhere, and does not stand in the way of the right one.
+   */
+  private async secretsFor(clusterId: string): Promise<Secret[]> {
+    const counted: Secret[] = [];
+    for (const secret of this.secrets.byIndex(peer, clusterId)) {
+      const { namespace = "", deletionTimestamp, finalizers } = secret.metadata;
+      if (maySpeakOf(this.peerNamespaces.get(namespace), clusterId)) counted.push(secret);
+      else if (deletionTimestamp === undefined)
+        this.runtime.events.warning(
+          secret,
+          EventReason.wrongNamespace,
+          `namespace "${namespace}" is not this cluster's for cluster "${clusterId}", so that nothing is replicated by this Secret; delete it, or take its label ${Label.identityType} away`,
+        );
+      // Held by an earlier version.
+      else if (finalizers?.includes(Finalizer.replicator) === true) await this.release(secret);
+    }
+    return counted;
   }
 
   /** Lets go of a peer's Secrets once nothing is left on either side (control plane reference 11.2). */

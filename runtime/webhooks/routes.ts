@@ -24,6 +24,7 @@ import type { PeerIPContext } from "../ipam/peer-ip-faults";
 import type { KubeClient } from "../kube";
 import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
 import { validateConfiguration } from "./configuration";
+import { validateConsumerService } from "./consumer-service";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateIdentity } from "./identity";
 import { validateNamespaceOffloading } from "./namespace-offloading";
@@ -34,6 +35,7 @@ import {
   validateRouteConfiguration,
 } from "./network-tables";
 import { validatePeerWrite } from "./peer-copy";
+import { validatePeerGateway } from "./peer-gateway";
 import { validatePeerIP } from "./peer-ip";
 import { validateConsumerSecret, validatePeerSecret } from "./peer-secret";
 import { podWebhook } from "./pod";
@@ -100,6 +102,10 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
     "/validate/peer-secrets": validatePeerSecret,
     "/validate/consumer-secrets": async (request) =>
       validateConsumerSecret(request, await labelsOf(context.client, request.namespace)),
+    "/validate/peer-gateways": async (request) =>
+      validatePeerGateway(request, await labelsOf(context.client, request.namespace)),
+    "/validate/consumer-services": async (request) =>
+      validateConsumerService(request, await labelsOf(context.client, request.namespace)),
     "/validate/identities": async (request) =>
       validateIdentity(request, {
         ownClusterID: options.clusterID,

@@ -4,17 +4,20 @@ import {
   ClusterRoleBinding,
   type Desired,
   FirewallConfiguration,
+  GatewayClient,
   GatewayServer,
   type Kind,
   type KubeObject,
   Namespace,
   Node,
   Pod,
+  PublicKey,
   RoleBinding,
   RouteConfiguration,
   Secret,
   ServiceAccount,
   Tenant,
+  WgGatewayServer,
 } from "../../runtime/api";
 import { TokenRequest } from "../../runtime/api/kubernetes";
 import { KubeClient } from "../../runtime/kube";
@@ -23,6 +26,7 @@ import { tenantNamespace } from "../../runtime/plan/peering";
 import { tokenKubeconfig } from "../support/account-kubeconfig";
 import { refusal } from "../support/admission-cluster";
 import { peeringUserOf } from "../support/attackers";
+import { eventAbout } from "../support/events";
 import { ManagedAdmission } from "../support/managed-admission";
 import { ManagedCluster } from "../support/managed-cluster";
 import { until } from "../support/until";
@@ -55,6 +59,35 @@ const tokenSecret = (name: string, of: string): Desired<Secret> => ({
   kind: "Secret",
   metadata: { name, namespace: guests, annotations: { "kubernetes.io/service-account.name": of } },
   type: "kubernetes.io/service-account-token",
+});
+
+/** What leads the traffic for a cluster to whoever made it. */
+const serverFor = (peer: string, name: string): Desired<GatewayServer> => ({
+  apiVersion: "networking.liqo.io/v1beta1",
+  kind: "GatewayServer",
+  metadata: { name, namespace: guests, labels: { "liqo.io/remote-cluster-id": peer } },
+  spec: {
+    mtu: 1340,
+    serverTemplateRef: {
+      apiVersion: "networking.liqo.io/v1beta1",
+      kind: "WgGatewayServerTemplate",
+      name: "wireguard-server",
+      namespace: "liqo-system",
+    },
+    endpoint: { port: 51840, serviceType: "ClusterIP" },
+  },
+});
+const clientFor = (peer: string): Desired<GatewayClient> => ({
+  apiVersion: "networking.liqo.io/v1beta1",
+  kind: "GatewayClient",
+  metadata: { name: "trap", namespace: guests, labels: { "liqo.io/remote-cluster-id": peer } },
+  spec: { endpoint: { addresses: ["192.0.2.1"], port: 51840 } },
+});
+const keyFor = (peer: string): Desired<PublicKey> => ({
+  apiVersion: "networking.liqo.io/v1beta1",
+  kind: "PublicKey",
+  metadata: { name: "trap", namespace: guests, labels: { "liqo.io/remote-cluster-id": peer } },
+  spec: { publicKey: Buffer.alloc(32, 7).toString("base64") },
 });
 
 const pod = (namespace: string, name: string): Desired<Pod> => ({
@@ -100,21 +133,7 @@ describe("an attack by the account of a gateway", function () {
     await admin().create(ClusterRoleBinding, earlier);
     await milan.start();
     attacker = await peeringUserOf("rome", milan, guests);
-    await attacker.create(GatewayServer, {
-      apiVersion: "networking.liqo.io/v1beta1",
-      kind: "GatewayServer",
-      metadata: { ...account, labels: { "liqo.io/remote-cluster-id": "rome" } },
-      spec: {
-        mtu: 1340,
-        serverTemplateRef: {
-          apiVersion: "networking.liqo.io/v1beta1",
-          kind: "WgGatewayServerTemplate",
-          name: "wireguard-server",
-          namespace: "liqo-system",
-        },
-        endpoint: { port: 51840, serviceType: "ClusterIP" },
-      },
-    });
+    await attacker.create(GatewayServer, serverFor("rome", account.name));
     await until("the gateway has its keys", () => admin().get(Secret, { name: "gw-vpn", namespace: guests }));
   });
   after(async () => {
@@ -127,6 +146,42 @@ describe("an attack by the account of a gateway", function () {
   /** What a request is refused for want of a right. */
   const forbidden = async (what: string, request: Promise<unknown>) =>
     assert.match(await refusal(request), /forbidden/, what);
+
+  it("runs no gateway to another consumer, whose traffic would go there", async () => {
+    await attacker.create(GatewayServer, serverFor("turin", "trap"));
+    const about = { kind: "GatewayServer", name: "trap", namespace: guests };
+    assert.match(
+      await eventAbout(admin(), about, "WrongNamespace"),
+      /"guests-from-rome" is not the tenant namespace of cluster "turin"/,
+    );
+    assert.equal(await admin().get(WgGatewayServer, { name: "trap", namespace: guests }), undefined);
+    await attacker.delete(GatewayServer, { name: "trap", namespace: guests });
+  });
+
+  it("takes no pod elsewhere for the gateway's, whatever its labels say", async () => {
+    const endpointOf = async () =>
+      (await admin().get(WgGatewayServer, account))?.status?.internalEndpoint?.ip;
+    const run = async (namespace: string, podIP: string) => {
+      const trap = pod(namespace, "trap");
+      const labels = {
+        "networking.liqo.io/component": "gateway",
+        "networking.liqo.io/active": "true",
+        "networking.liqo.io/gateway-name": account.name,
+        "networking.liqo.io/gateway-namespace": account.namespace,
+      };
+      const { metadata } = await admin().create(Pod, { ...trap, metadata: { ...trap.metadata, labels } });
+      const status = { phase: "Running", podIP, podIPs: [{ ip: podIP }] };
+      await admin().patch(Pod, metadata, { status }, { ...merge, subresource: "status" });
+      return metadata;
+    };
+    const elsewhere = await run("shop", "10.72.6.6");
+    const own = await run(guests, "10.72.0.7");
+    await until("the gateway's own pod is found", async () => (await endpointOf()) === "10.72.0.7");
+    await admin().delete(Pod, own, { gracePeriodSeconds: 0 });
+    await until("it is gone", async () => (await endpointOf()) !== "10.72.0.7");
+    assert.equal(await endpointOf(), undefined);
+    await admin().delete(Pod, elsewhere, { gracePeriodSeconds: 0 });
+  });
 
   it("asks for no token of any account", async () => {
     const { apiVersion, kind } = TokenRequest;
@@ -269,6 +324,19 @@ describe("an attack by the account of a gateway", function () {
         metadata: { name: "plain", namespace: guests, labels: { "liqo.io/nonce": "true" } },
       };
       assert.equal(await refusal(attacker.create(Secret, plain)), "allowed");
+    });
+
+    it("makes gateways to its own cluster alone, and gives keys of that one", async () => {
+      const refused =
+        /the label liqo\.io\/remote-cluster-id is "turin", and the namespace is that of cluster "rome"/;
+      assert.match(await refusal(attacker.create(GatewayServer, serverFor("turin", "trap"))), refused);
+      assert.match(await refusal(attacker.create(GatewayClient, clientFor("turin"))), refused);
+      assert.match(await refusal(attacker.create(PublicKey, keyFor("turin"))), refused);
+      const other = { metadata: { labels: { "liqo.io/remote-cluster-id": "turin" } } };
+      assert.match(await refusal(attacker.patch(GatewayServer, account, other, merge)), refused);
+      assert.equal(await refusal(attacker.create(PublicKey, keyFor("rome"))), "allowed");
+      const mtu = { spec: { mtu: 1400 } };
+      assert.equal(await refusal(attacker.patch(GatewayServer, account, mtu, merge)), "allowed");
     });
 
     it("makes none when no webhook answers, while milan's administrator does, and other Secrets are made", async () => {

@@ -1,18 +1,27 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 
 import {
   type Desired,
   Event,
+  ForeignCluster,
   Namespace,
   NamespaceMap,
   Node,
   Pod,
+  Secret,
+  Service,
+  ShadowEndpointSlice,
   ShadowPod,
   Tenant,
   type WholePodSpec,
 } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
 import { refusal } from "../support/admission-cluster";
+import { base64 } from "../support/base64";
+import { eventAbout, eventWith } from "../support/events";
+import { listen } from "../support/listen";
 import { writeReady } from "../support/offloading-clusters";
 import { atMilan, tenantOfRome } from "../support/peering-of-rome";
 import { COPY, Stranger } from "../support/stranger";
@@ -166,6 +175,104 @@ describe("a stranger and what it was granted", function () {
     "guests-from-rome",
     "somebodys",
   ];
+  it("passes for no part of milan's network by the labels of its pods", async () => {
+    const labels = {
+      app: "web",
+      "offloading.liqo.io/origin": "rome",
+      "offloading.liqo.io/destination": "milan",
+      "networking.liqo.io/component": "gateway",
+      "networking.liqo.io/active": "true",
+      "networking.liqo.io/gateway-name": "turin",
+      "networking.liqo.io/gateway-namespace": "guests-from-turin",
+    };
+    await until(
+      "there is room for it",
+      async () => (await rome.run("gateway", cpus("1"), { labels })) === "allowed",
+    );
+    const { metadata } = await until("its pod", () => rome.pod("gateway"));
+    assert.equal(metadata.labels?.app, "web");
+    assert.deepEqual(
+      Object.keys(metadata.labels).filter((key) => key.startsWith("networking.liqo.io/")),
+      [],
+    );
+    await deleteShadow("gateway");
+  });
+
+  it("leads milan nowhere by a Secret in its remote namespace", async () => {
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const kubeconfig = JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "trap",
+      clusters: [{ name: "trap", cluster: { server: url } }],
+      users: [{ name: "trap", user: { token: "trap" } }],
+      contexts: [{ name: "trap", context: { cluster: "trap", user: "trap" } }],
+    });
+    const ref = { name: "trap", namespace: "shop-rome" };
+    await rome.kubelet.create(Secret, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        ...ref,
+        labels: { "liqo.io/identity-type": "ControlPlane", "liqo.io/remote-cluster-id": "naples" },
+        annotations: { "liqo.io/remote-tenant-namespace": "anything" },
+      },
+      data: { kubeconfig: base64(kubeconfig) },
+    });
+    assert.match(
+      await eventAbout(rome.admin, { kind: "Secret", ...ref }, "WrongNamespace"),
+      /"shop-rome" is not this cluster's for cluster "naples"/,
+    );
+    await pause(1_000);
+    server.close();
+    assert.equal(asked, 0);
+    assert.equal(await rome.admin.get(ForeignCluster, { name: "naples" }), undefined);
+    await rome.kubelet.delete(Secret, ref);
+    await until("the Secret is gone", async () => (await rome.admin.get(Secret, ref)) === undefined);
+  });
+
+  it("takes no address of milan's by a Service, and has Services as ever", async () => {
+    const service = (name: string, spec: object): Desired<Service> => ({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name, namespace: "shop-rome" },
+      spec: { ports: [{ port: 443 }], ...spec },
+    });
+    const externalIPs = ["10.98.0.1", "192.0.2.7"];
+    const refused = /spec\.externalIPs is \["10\.98\.0\.1","192\.0\.2\.7"\], and user "pool-a8a4c692b93b"/;
+    assert.match(await refusal(rome.kubelet.create(Service, service("trap", { externalIPs }))), refused);
+    const plain = service("plain", { type: "LoadBalancer" });
+    assert.equal(await refusal(rome.kubelet.create(Service, plain)), "allowed");
+    const edit = { spec: { externalIPs } };
+    const ref = { name: "plain", namespace: "shop-rome" };
+    assert.match(await refusal(rome.kubelet.patch(Service, ref, edit, { type: "merge" })), refused);
+    await rome.admin.create(Service, service("by-the-administrator", { externalIPs }));
+  });
+
+  it("gives no addresses by the networks of another consumer", async () => {
+    const slice: Desired<ShadowEndpointSlice> = {
+      apiVersion: "offloading.liqo.io/v1beta1",
+      kind: "ShadowEndpointSlice",
+      metadata: {
+        name: "trap",
+        namespace: "shop-rome",
+        labels: { "offloading.liqo.io/origin": "turin", "kubernetes.io/service-name": "plain" },
+      },
+      spec: { template: { addressType: "IPv4", endpoints: [{ addresses: ["10.98.0.10"] }], ports: [] } },
+    };
+    const { metadata, kind } = await rome.kubelet.create(ShadowEndpointSlice, slice);
+    assert.match(
+      await eventAbout(rome.admin, { kind, ...metadata }, "FailedEndpointSlice"),
+      /is "turin", and the namespace was made for cluster "rome"/,
+    );
+    await rome.kubelet.delete(ShadowEndpointSlice, metadata);
+  });
+
   it("gets no namespace whose name is somebody else's", async () => {
     await rome.admin.create(Namespace, {
       apiVersion: "v1",
@@ -216,6 +323,33 @@ describe("a stranger and what it was granted", function () {
     );
     assert.equal(await rome.remote("hidden-spoofed"), undefined);
     assert.deepEqual(await rome.answers("spoofed"), {});
+  });
+
+  it("gets no more namespaces than milan's administrator gives", async () => {
+    const limit = (value: string | null) =>
+      rome.admin.patch(
+        Namespace,
+        { name: atMilan("").namespace },
+        { metadata: { annotations: { "liqo.io/namespace-limit": value } } },
+        { type: "merge" },
+      );
+    // Beside the one that it has.
+    await limit("4");
+    const many = Array.from({ length: 40 }, (_, at) => `flood-${at}`);
+    await rome.ask(Object.fromEntries(many.map((name) => [name, name])));
+    const phases = async () => {
+      const answers = await rome.answers();
+      return many.map((name) => answers[name]);
+    };
+    await until("all are answered", async () => (await phases()).every((phase) => phase !== undefined));
+    assert.equal((await phases()).filter((phase) => phase === "Accepted").length, 3);
+    const there = (await rome.admin.list(Namespace)).filter(({ metadata }) => many.includes(metadata.name));
+    assert.equal(there.length, 3);
+    const asked = await rome.admin.get(NamespaceMap, atMilan("milan"));
+    const told = /waits: namespace flood-\d+ is not made: cluster "rome" gets 4 namespaces here/;
+    await eventWith(rome.admin, asked ?? assert.fail(), "RemoteNamespaceTaken", told);
+    await rome.ask(Object.fromEntries(many.map((name) => [name, null])));
+    await limit(null);
   });
 
   it("keeps nothing when it is drained, whatever it made of its maps", async () => {

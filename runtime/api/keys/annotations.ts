@@ -65,6 +65,8 @@ export const Annotation = {
    * administrator chose no other. Ours.
    */
   podSecurity: "liqo.io/pod-security",
+  /** On a tenant namespace: how many namespaces its consumer gets here. Ours. */
+  namespaceLimit: "liqo.io/namespace-limit",
   /** On a provider's namespace: its name at the consumer. */
   originalName: "liqo.io/original-name",
   serviceAccountForPodName: "offloading.liqo.io/service-account-for-pod-name",

@@ -15,10 +15,18 @@ export interface Terminal {
   now(): number;
 }
 
+/**
+ * Text without what steers a terminal: much of it comes from other clusters, which could otherwise clear the screen, or write over what is true. Line
+ * breaks and tabs stay, and what machines read has nothing else.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");
+}
+
 export function processTerminal(home: string): Terminal {
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => void process.stdout.write(printable(text)),
+    err: (text) => void process.stderr.write(printable(text)),
     environment: process.env,
     home,
     workingDirectory: process.cwd(),

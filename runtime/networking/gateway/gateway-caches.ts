@@ -3,6 +3,7 @@ import {
   Deployment,
   Label,
   LabelValue,
+  Namespace,
   RoleBinding,
   Secret,
   Service,
@@ -27,6 +28,8 @@ export class GatewayCaches {
   readonly roleBindings: Informer<RoleBinding>;
   /** With the keys of gateways. */
   readonly keys: Informer<Secret>;
+  /** Those that name a peer. */
+  readonly peerNamespaces: Informer<Namespace>;
 
   constructor(informers: InformerSet) {
     const ours = { labelSelector: Label.gatewayName };
@@ -43,6 +46,7 @@ export class GatewayCaches {
       labelSelector: `${Label.gatewayResource}=${LabelValue.true}`,
       project: withoutValues,
     });
+    this.peerNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   }
 }
 

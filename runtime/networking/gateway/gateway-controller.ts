@@ -1,4 +1,5 @@
 import {
+  EventReason,
   type GatewayClient,
   GatewayClient as Client,
   type GatewayServer,
@@ -13,6 +14,7 @@ import {
   type Controller,
   controlledBy,
   controllerOf,
+  exceptStatus,
   type Informer,
   keyOf,
   patchStatusIfChanged,
@@ -22,6 +24,7 @@ import {
   watches,
   writeIfChanged,
 } from "../../kube";
+import { maySpeakOf } from "../../plan/peer-namespace";
 import { peerOf } from "../generate/peer";
 import type { NetworkingContext } from "../networking-context";
 import { renderGateway } from "../template/gateway-object";
@@ -64,6 +67,13 @@ export function runGatewayController(networking: NetworkingContext, gateways: Ga
         watches(gateways.clientTemplates, { keys: usersOf(caches.clients) }),
         watches(gateways.wgServers, { keys: ownerKeys }),
         watches(gateways.wgClients, { keys: ownerKeys }),
+        watches(gateways.peerNamespaces, {
+          keys: ({ metadata }) =>
+            [...caches.servers.list(), ...caches.clients.list()]
+              .filter((gateway) => gateway.metadata.namespace === metadata.name)
+              .map(key),
+          when: exceptStatus,
+        }),
       ],
       objectOf: gatewayOf,
       reconcile: (of) => reconcile(networking, gateways, gatewayOf(of)),
@@ -79,6 +89,15 @@ async function reconcile(
 ): Promise<void> {
   if (gateway === undefined || gateway.metadata.deletionTimestamp) return;
   const { client } = runtime;
+  const peer = peerOf(gateway);
+  const home = gateways.peerNamespaces.get(gateway.metadata.namespace ?? "");
+  if (!maySpeakOf(home, peer)) {
+    // Whoever may make it there would get what this cluster sends to the other one.
+    throw new Terminal(
+      EventReason.wrongNamespace,
+      `namespace "${gateway.metadata.namespace}" is not the tenant namespace of cluster "${peer}"; create the ${gateway.kind} there, or set the label ${Label.remoteClusterID} to the cluster whose namespace this is`,
+    );
+  }
   const rendered = render(gateway, templateOf(gateways, gateway));
   const { kind } = gateway.kind === "GatewayServer" ? WgGatewayServer : WgGatewayClient;
   if (rendered.kind !== kind || rendered.apiVersion !== WgGatewayServer.apiVersion) {
@@ -88,7 +107,7 @@ async function reconcile(
     );
   }
   const { name, namespace } = rendered.metadata;
-  const labels = { ...rendered.metadata.labels, [Label.remoteClusterID]: peerOf(gateway) };
+  const labels = { ...rendered.metadata.labels, [Label.remoteClusterID]: peer };
   // Whoever deletes the gateway does not wait for what was made of it.
   const ownerReferences = [{ ...controlledBy(gateway), blockOwnerDeletion: false }];
   const metadata = withTemplateHash({ ...rendered.metadata, labels, ownerReferences }, rendered.spec);

@@ -235,7 +235,10 @@ class Reconciliation {
     const { runtime, caches } = this.networking;
     const { name, namespace } = gateway.metadata;
     const secretRef = { apiVersion: "v1", kind: "Secret", name: secretName, namespace };
-    const pods = caches.pods.list().filter((pod) => isFor(gateway, pod));
+    // A pod elsewhere is a stranger's, whatever its labels say.
+    const pods = caches.pods
+      .list()
+      .filter((pod) => pod.metadata.namespace === namespace && isFor(gateway, pod));
     const internal = internalEndpoint(pods);
     if (gateway.kind === "WgGatewayClient") {
       await patchStatusIfChanged(runtime.client, WgGatewayClient, gateway, {

@@ -48,6 +48,19 @@ describe("the pod of a ShadowPod", () => {
     });
   });
 
+  it("has no label by which it would be taken for a part of this cluster's network", () => {
+    const labels = {
+      app: "web",
+      "networking.liqo.io/active": "true",
+      "networking.liqo.io/gateway-name": "turin",
+    };
+    const { metadata } = podOfShadowPod(
+      { ...shadow, metadata: { ...shadow.metadata, labels } },
+      { containers: [] },
+    );
+    assert.deepEqual(metadata.labels, { app: "web", "liqo.io/managed-by": "shadowpod" });
+  });
+
   it("is brought up to date by what differs alone", () => {
     assert.equal(additions({ app: "web", more: "x" }, { app: "web" }), undefined);
     assert.deepEqual(additions({ app: "old" }, { app: "web", tier: "front" }), { app: "web", tier: "front" });

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+
+import { Namespace } from "../../../runtime/api";
+import { namespaceLimitOf, NamespaceRoom } from "../../../runtime/offloading/namespace-room";
+
+const made = (name: string, consumer: string): Namespace => ({
+  apiVersion: Namespace.apiVersion,
+  kind: Namespace.kind,
+  metadata: {
+    name,
+    labels: { "liqo.io/remote-cluster-id": consumer },
+    annotations: { "liqo.io/managed-by-namespace-map": `guests-from-${consumer}/milan` },
+  },
+});
+const tenant = (limit?: string): Namespace => ({
+  apiVersion: Namespace.apiVersion,
+  kind: Namespace.kind,
+  metadata: {
+    name: "guests-from-rome",
+    labels: { "liqo.io/remote-cluster-id": "rome", "liqo.io/tenant-namespace": "true" },
+    ...(limit === undefined ? {} : { annotations: { "liqo.io/namespace-limit": limit } }),
+  },
+});
+
+describe("the room for a consumer's namespaces", () => {
+  const indexed = new Map<string, (namespace: Namespace) => string[]>();
+  const cacheOf = (namespaces: Namespace[]) => ({
+    addIndex: (name: string, keysOf: (namespace: Namespace) => string[]) => void indexed.set(name, keysOf),
+    byIndex: (name: string, key: string) =>
+      namespaces.filter((namespace) => indexed.get(name)?.(namespace).includes(key)),
+    get: (name: string) => namespaces.find(({ metadata }) => metadata.name === name),
+  });
+
+  it("ends at the limit, which those count for that no watch shows yet", () => {
+    const there = [tenant(), made("shop-rome", "rome"), made("shop-turin", "turin")];
+    const room = new NamespaceRoom(cacheOf(there));
+    assert.deepEqual(
+      ["a", "b", "c", "b"].map((name) => room.take("rome", name, 3)),
+      [true, true, false, true],
+    );
+    there.push(made("a", "rome"));
+    assert.equal(room.take("rome", "c", 3), false);
+    assert.equal(room.take("turin", "d", 3), true);
+    room.giveBack("rome", "b");
+    assert.equal(room.take("rome", "c", 3), true);
+  });
+
+  it("is what the tenant namespace says, and a thousand where it says nothing of use", () => {
+    assert.deepEqual(
+      [undefined, tenant(), tenant("7"), tenant("0"), tenant("-1"), tenant("many")].map(namespaceLimitOf),
+      [1000, 1000, 7, 0, 1000, 1000],
+    );
+  });
+});
