@@ -39,7 +39,8 @@ export function connectionStatus(
     case "lost":
       return present?.value === "Error" ? undefined : { value: "Error", latency: { value: "N/A" } };
     case "connected": {
-      if (present?.value !== "Connected" || !confirmed) return connected(reachability.latencyMs, now);
+      if (present?.value !== "Connected") return connected(reachability.latencyMs, now);
+      if (!confirmed) return connectedStill(present, reachability.latencyMs, now);
       const { leastMs } = reachability;
       if (leastMs === undefined) return undefined;
       const since = Date.parse(present.latency?.timestamp ?? "");
@@ -58,6 +59,12 @@ function connected(latencyMs: number, now: number): ConnectionStatus {
       timestamp: new Date(now).toISOString().replace(/\.\d+Z$/, "Z"),
     },
   };
+}
+
+/** The latency stays: the first answer of a gateway waits for the handshake. */
+function connectedStill({ latency }: ConnectionStatus, ms: number, now: number): ConnectionStatus {
+  const fresh = connected(ms, now);
+  return { ...fresh, latency: { ...fresh.latency, ...(latency?.value && { value: latency.value }) } };
 }
 
 function isNotable(beforeMs: number, nowMs: number): boolean {

@@ -248,8 +248,8 @@ describe("the status of a Connection", () => {
     ],
     [
       "says so once itself where its predecessor was Connected",
-      [connected, { value: "Connected", latency: { value: "12ms", timestamp: at(2) } }, now, 10_000, false],
-      { value: "Connected", latency: { value: "12ms", timestamp: at(9) } },
+      [connected, { value: "Connected", latency: { value: "7ms", timestamp: at(2) } }, now, 10_000, false],
+      { value: "Connected", latency: { value: "7ms", timestamp: at(9) } },
     ],
     [
       "does not say so before the first answer",
