@@ -13,7 +13,8 @@ import {
 import { authenticationPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { connected, inState } from "./cluster";
-import { KubernetesObject, planned } from "./kubernetes-object";
+import { ExistingObjects } from "./existing-objects";
+import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { timeouts, withWait } from "./waiting";
 
@@ -52,13 +53,21 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
     const { createTenantNamespaces = true, timeoutSeconds = 120, proxyUrl } = args;
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
-    const sides = sidesOf(`AuthenticationPeering "${name}"`, args);
-    const atConsumer = { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) };
-    const atProvider = { parent: this, provider: provider.provider, ...timeouts(timeoutSeconds) };
+    const subject = `AuthenticationPeering "${name}"`;
+    const sides = sidesOf(subject, args);
+    const optionsAt = (cluster: typeof consumer): ClusterResourceOptions => ({
+      parent: this,
+      provider: cluster.provider,
+      existing: new ExistingObjects(cluster),
+      ...timeouts(timeoutSeconds),
+    });
+    const [atConsumer, atProvider] = [optionsAt(consumer), optionsAt(provider)];
     const common = { timeoutSeconds };
 
     const namespaces = createTenantNamespaces
-      ? Object.values(tenantNamespaces(name, sides, atConsumer, atProvider))
+      ? Object.values(
+          tenantNamespaces({ subject, name, timeoutSeconds }, sides, { consumer, provider }, this),
+        )
       : [];
     const nonce = new KubernetesObject(
       `${name}-nonce`,

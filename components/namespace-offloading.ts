@@ -4,6 +4,7 @@ import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/
 import { namespaceOffloadingShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
+import { ExistingObjects } from "./existing-objects";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { after, timeouts, withWait } from "./waiting";
 
@@ -77,7 +78,7 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
         metadata: withWait(plan.metadata, "jsonpath={.status.offloadingPhase}=Ready"),
         status: undefined,
       },
-      { parent: this, provider, ...timeouts(timeoutSeconds) },
+      { parent: this, provider, existing: new ExistingObjects(cluster), ...timeouts(timeoutSeconds) },
     );
 
     this.remoteNamespaceName = offloading.status.apply((status) => status?.remoteNamespaceName ?? "");

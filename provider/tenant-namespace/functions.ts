@@ -1,0 +1,229 @@
+import { z } from "zod";
+
+import { Annotation, HOLDER_PREFIX, Label, LabelValue, Namespace } from "../../runtime/api";
+import { isConflict, type KubeClient } from "../../runtime/kube";
+import { tenantNamespace } from "../../runtime/plan/peering";
+import { clusterIDInput, clusterInputs, inCluster, lookMs, nameInput, timeoutInput } from "../cluster-inputs";
+import type { ProviderContext } from "../resource-definition";
+import { resourceFunctions } from "../resource-functions";
+import { waitForObject } from "../waiting/object-wait";
+import { neededInside } from "./contents";
+import { holdersOf, type Standing, standingOf, type WantedNamespace } from "./holds";
+
+const inputs = z.object({
+  ...clusterInputs,
+  name: nameInput.describe("Name of the namespace."),
+  peer: clusterIDInput.describe("ID of the cluster that it is for."),
+  holder: z
+    .string()
+    .regex(/^[a-z0-9]{8,40}$/, "is no mark of a holder; use 8 to 40 lower-case letters and digits")
+    .describe("Mark of the holder, as no other resource of any stack has it."),
+  heldBy: z.string().min(1).describe("Who the holder is, in words."),
+  timeoutSeconds: timeoutInput(120),
+});
+type Inputs = z.output<typeof inputs>;
+
+/**
+ * The namespace for everything about one peer, which several resources and stacks may need, and liqoctl. Each that needs it holds it by an annotation. It
+ * is made by the first, and removed with the last if a stack made it.
+ */
+export const tenantNamespaceResource = resourceFunctions({
+  type: "TenantNamespace",
+  summary:
+    "Makes the namespace for everything about a peer, or takes the one that is there, and holds it. With its last holder it goes, if a stack made it and nobody else uses it.",
+  inputs,
+  computed: z.object({ uid: z.string().describe("UID of the namespace.") }),
+  secrets: [],
+  secretInputs: ["kubeconfig"],
+  replaceOn: ["name", "peer"],
+
+  create: async (news, context) => ({ id: news.name, computed: { uid: await hold(news, context) } }),
+  read: (_id, state, context) =>
+    inCluster(state, context, async (client) => {
+      const found = await look(client, state, context);
+      if (found === undefined || !holdersOf(found.metadata).has(state.holder)) return undefined;
+      const { uid = "" } = found.metadata;
+      // Another one of the same name is held by nobody yet.
+      return state.uid === undefined || state.uid === uid ? { uid } : undefined;
+    }),
+  async update(_id, olds, news, context) {
+    const uid = await hold(news, context);
+    if (olds.holder !== news.holder)
+      await inCluster(news, context, (client) => letGo(client, { ...news, holder: olds.holder }, context));
+    return { uid };
+  },
+  delete: (_id, state, context) =>
+    inCluster(state, context, (client) => removeOrLetGo(client, state, context)),
+});
+
+/** Where a namespace stands that is to be held; for a preview as for the run. */
+export async function standingIn(
+  client: KubeClient,
+  wanted: WantedNamespace,
+  { signal }: Pick<ProviderContext, "signal">,
+): Promise<{ found: Namespace | undefined; standing: Standing }> {
+  const labelSelector = `${Label.tenantNamespace},${Label.remoteClusterID}=${wanted.peer}`;
+  const limits = { signal, deadlineMs: lookMs };
+  const [found, labelled] = await Promise.all([
+    client.get(Namespace, { name: wanted.name }, limits),
+    client.list(Namespace, { labelSelector }, limits),
+  ]);
+  return { found, standing: standingOf(wanted, found, labelled) };
+}
+
+const look = (client: KubeClient, { name }: { name: string }, { signal }: ProviderContext) =>
+  client.get(Namespace, { name }, { signal, deadlineMs: lookMs });
+
+/** How often others may write between our look and our write. */
+const ATTEMPTS = 10;
+
+/** Repeats a look and a write until nobody else has written in between. */
+async function undisturbed<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConflict(error) || attempts === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** @returns the namespace's UID */
+function hold(news: Inputs, context: ProviderContext): Promise<string> {
+  const mark = { [`${HOLDER_PREFIX}${news.holder}`]: news.heldBy };
+  return inCluster(news, context, (client) =>
+    undisturbed(async () => {
+      const { found, standing } = await standingIn(client, news, context);
+      if (standing.is === "foreign") throw new Error(`${client.server}: ${standing.reason}`);
+      if (standing.is === "leaving") await untilGone(client, news, context);
+      if (standing.is !== "present" || found === undefined) return await make(client, news, mark, context);
+      if (holdersOf(found.metadata).get(news.holder) === news.heldBy) return found.metadata.uid ?? "";
+      const { uid = "" } = await write(
+        client,
+        found,
+        {
+          labels: standing.missingLabels,
+          annotations: {
+            ...mark,
+            ...(standing.madeByStack && { [Annotation.madeByStack]: LabelValue.true }),
+          },
+        },
+        context,
+      );
+      context.progress(`${client.server}: took namespace ${news.name}, which is ${standing.whose}`);
+      return uid;
+    }),
+  );
+}
+
+async function make(
+  client: KubeClient,
+  { name, peer }: Inputs,
+  mark: Record<string, string>,
+  { signal }: ProviderContext,
+): Promise<string> {
+  const manifest = tenantNamespace(name, peer);
+  const annotations = { ...mark, [Annotation.madeByStack]: LabelValue.true };
+  const desired = { ...manifest, metadata: { ...manifest.metadata, annotations } };
+  const { metadata } = await client.create(Namespace, desired, { signal, deadlineMs: lookMs });
+  return metadata.uid ?? "";
+}
+
+/** Fails with a conflict where anybody wrote since the look: the last holder may be on its way out. */
+async function write(
+  client: KubeClient,
+  { metadata: { name, uid, resourceVersion } }: Namespace,
+  change: { labels?: Record<string, string>; annotations: Record<string, string | null> },
+  { signal }: ProviderContext,
+) {
+  const body = { metadata: { uid, resourceVersion, ...change } };
+  return await client.patchForMetadata(Namespace, { name }, body, {
+    type: "merge",
+    signal,
+    deadlineMs: lookMs,
+  });
+}
+
+async function letGo(
+  client: KubeClient,
+  { name, holder }: Pick<Inputs, "name" | "holder">,
+  context: ProviderContext,
+): Promise<void> {
+  await undisturbed(async () => {
+    const found = await look(client, { name }, context);
+    if (found === undefined || !holdersOf(found.metadata).has(holder)) return;
+    await write(client, found, { annotations: { [`${HOLDER_PREFIX}${holder}`]: null } }, context);
+  });
+}
+
+async function removeOrLetGo(
+  client: KubeClient,
+  state: Inputs & { uid?: string | undefined },
+  context: ProviderContext,
+): Promise<void> {
+  const { name, holder } = state;
+  await undisturbed(async () => {
+    const found = await look(client, state, context);
+    // Another one of the same name is not the one that was held.
+    if (found === undefined || (state.uid !== undefined && found.metadata.uid !== state.uid)) return;
+    const { metadata } = found;
+    if (!metadata.deletionTimestamp) {
+      const because = await reasonToStay(client, found, state, context);
+      if (because !== undefined) {
+        await letGo(client, { name, holder }, context);
+        context.progress(`${client.server}: namespace ${name} stays: ${because}`);
+        return;
+      }
+      const { uid = "", resourceVersion = "" } = metadata;
+      const { signal } = context;
+      await client.delete(Namespace, { name }, { uid, resourceVersion, signal, deadlineMs: lookMs });
+    }
+    await untilGone(client, state, context);
+  });
+}
+
+/** Why a namespace is not removed; undefined where it goes. */
+async function reasonToStay(
+  client: KubeClient,
+  { metadata }: Namespace,
+  state: Inputs,
+  context: ProviderContext,
+): Promise<string | undefined> {
+  const others = holdersOf(metadata);
+  others.delete(state.holder);
+  if (others.size > 0) return `it is held by ${[...others.values()].join(" and ")}`;
+  if (metadata.annotations?.[Annotation.madeByStack] !== LabelValue.true) return "no stack made it";
+  const needed = await neededInside(client, state, context);
+  return needed.length === 0 ? undefined : `others use it; there are ${needed.join(", ")}`;
+}
+
+async function untilGone(
+  client: KubeClient,
+  { name, timeoutSeconds }: Pick<Inputs, "name" | "timeoutSeconds">,
+  context: ProviderContext,
+): Promise<void> {
+  await waitForObject(
+    {
+      client,
+      kind: Namespace,
+      kindName: "Namespace",
+      ref: { name },
+      timeoutSeconds,
+      what: "its absence",
+      nextStep: `see what is left in it, and which finalizers hold that: kubectl describe namespace ${name}`,
+      judge: (found) =>
+        found === undefined
+          ? { is: "met", value: undefined }
+          : { is: "open", seen: remaining(found) || "it is being removed" },
+    },
+    context,
+  );
+}
+
+function remaining({ status }: Namespace): string {
+  const conditions = status?.conditions ?? [];
+  return conditions
+    .filter(({ type, status: value }) => /Remaining|Failure/.test(type) && value === "True")
+    .map(({ message }) => message)
+    .join("; ");
+}
