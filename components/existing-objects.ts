@@ -2,12 +2,13 @@ import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
 import { clusterIdFault } from "../provider/existing-objects/cluster-id";
-import { existingObject } from "../provider/existing-objects/object";
 import { lookBeforehand } from "../provider/existing-objects/look";
+import { existingObject } from "../provider/existing-objects/object";
 import { standingIn } from "../provider/tenant-namespace/functions";
 import { Name } from "../runtime/api/keys";
 import type { KubeClient } from "../runtime/kube";
 import type { ClusterArgs } from "./cluster";
+import { isMocked } from "./sdk-store";
 
 /**
  * Looks at a cluster before something is made there, in the preview already: Kubernetes plugins of before 4.29 take over in silence what is there under
@@ -52,7 +53,9 @@ export class ExistingObjects {
       const { standing } = await standingIn(client, wanted, { signal });
       if (standing.is === "foreign") throw new Error(`${client.server}: ${standing.reason}`);
       if (standing.is === "present" && isPreview())
-        tell(`namespace ${wanted.name} at ${client.server} is there, ${standing.whose}: it will be held as well`);
+        tell(
+          `namespace ${wanted.name} at ${client.server} is there, ${standing.whose}: it will be held as well`,
+        );
     });
   }
 
@@ -67,6 +70,7 @@ export class ExistingObjects {
   }
 
   private before(what: string, look: Look): pulumi.ResourceHookBinding {
+    if (isMocked()) return {};
     const hook = async ({ newInputs = {} }: pulumi.ResourceHookArgs) => {
       const { kubeconfig } = this;
       if (kubeconfig === undefined) return;

@@ -19,6 +19,7 @@ import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
 import { networkPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
+import { connectPair } from "./connected-pairs";
 import { ExistingObjects } from "./existing-objects";
 import { installedSides } from "./installed-clusters";
 import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
@@ -107,7 +108,10 @@ export class NetworkPeering extends pulumi.ComponentResource {
       .apply((value) => checkedArguments(networkLinkSchema, subject, value));
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
-    const sides = sidesOf(subject, args);
+    const sides = sidesOf(subject, args).apply((both) => {
+      connectPair(subject, [both.consumer.clusterId, both.provider.clusterId]);
+      return both;
+    });
     const optionsFor = (
       cluster: ClusterArgs & { provider: pulumi.ProviderResource },
     ): ClusterResourceOptions => ({

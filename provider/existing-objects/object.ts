@@ -19,7 +19,7 @@ export interface ExistingObjectOptions {
   preview: boolean;
   signal: AbortSignal;
   /** A line for the person who waits. */
-  tell(line: string): void;
+  tell: (line: string) => void;
 }
 
 /** @throws Error where the object is there and must not be taken over */
@@ -49,12 +49,12 @@ export function verdictOn(
 ): Verdict {
   // By the time of the run it is gone, or asked about again.
   if (found.deletionTimestamp)
-    return preview
-      ? { is: "fine" }
-      : { is: "refused", text: "is being removed; run again when it is gone" };
+    return preview ? { is: "fine" } : { is: "refused", text: "is being removed; run again when it is gone" };
   const writers = writersOf(found);
   const of = `is there already, written by ${writers.join(" and ") || "somebody else"}`;
-  const [wanted, has] = [planned.metadata.labels, found.labels].map((labels) => labels?.[Label.remoteClusterID]);
+  const [wanted, has] = [planned.metadata.labels, found.labels].map(
+    (labels) => labels?.[Label.remoteClusterID],
+  );
   if (wanted !== has) {
     return {
       is: "refused",
