@@ -1,3 +1,5 @@
+import { AsyncResource } from "node:async_hooks";
+
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
@@ -71,11 +73,12 @@ export class ExistingObjects {
 
   private before(what: string, look: Look): pulumi.ResourceHookBinding {
     if (isMocked()) return {};
-    const hook = async ({ newInputs = {} }: pulumi.ResourceHookArgs) => {
+    // The engine calls it from outside of the program's run, of which a process may have several: what is asked and told belongs to this one.
+    const hook = AsyncResource.bind(async ({ newInputs = {} }: pulumi.ResourceHookArgs) => {
       const { kubeconfig } = this;
       if (kubeconfig === undefined) return;
       await lookBeforehand(kubeconfig, (client, signal) => look(client, newInputs, signal));
-    };
+    });
     return { beforeCreate: [new pulumi.ResourceHook(`${what}_existing`, hook, { onDryRun: true })] };
   }
 }
