@@ -47,9 +47,13 @@ export class ExistingObjects {
     });
   }
 
-  /** For a tenant namespace: one that is there is taken where its labels say that it is for this peer. */
-  beforeTenantNamespace(name: string): pulumi.ResourceHookBinding {
+  /**
+   * For a tenant namespace: one that is there is taken where its labels say that it is for this peer. All of a peering needs it, and so nothing is made
+   * anew for a cluster ID that is not the peer's.
+   */
+  beforeTenantNamespace(name: string, peer: ExistingObjects): pulumi.ResourceHookBinding {
     return this.before(`TenantNamespace_${name}`, async (client, inputs, signal) => {
+      await peer.checkClusterId();
       const wanted = namespaceInputs.safeParse(inputs).data;
       if (wanted === undefined) return;
       const { standing } = await standingIn(client, wanted, { signal });
@@ -63,9 +67,13 @@ export class ExistingObjects {
 
   /** For the provider of an end of a peering: its cluster is that of the cluster ID. Objects of an ID that is not would be made in vain. */
   beforeProvider(name: string): pulumi.ResourceHookBinding {
-    return this.before(`Provider_${name}`, async (client, _inputs, signal) => {
-      const { clusterId, liqoNamespace } = this;
-      if (clusterId === undefined || liqoNamespace === undefined) return;
+    return this.before(`Provider_${name}`, () => this.checkClusterId());
+  }
+
+  private async checkClusterId(): Promise<void> {
+    const { kubeconfig, clusterId, liqoNamespace } = this;
+    if (kubeconfig === undefined || clusterId === undefined || liqoNamespace === undefined) return;
+    await lookBeforehand(kubeconfig, async (client, signal) => {
       const fault = await clusterIdFault(client, { clusterId, namespace: liqoNamespace }, signal);
       if (fault !== undefined) throw new Error(fault);
     });

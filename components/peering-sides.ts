@@ -42,10 +42,15 @@ export function tenantNamespaces(
   ends: Record<"consumer" | "provider", ClusterArgs & { provider: pulumi.ProviderResource }>,
   parent: pulumi.Resource,
 ): { consumer: NamespaceLabels; provider: NamespaceLabels } {
+  const existing = {
+    consumer: new ExistingObjects(ends.consumer),
+    provider: new ExistingObjects(ends.provider),
+  };
   const namespaceFor = (side: "consumer" | "provider") => {
+    const peerSide = side === "consumer" ? "provider" : "consumer";
     const key = `${name}-${side}-tenant-namespace`;
     const { kubeconfig, provider } = ends[side];
-    const peer = sides.apply((both) => both[side === "consumer" ? "provider" : "consumer"].clusterId);
+    const peer = sides.apply((both) => both[peerSide].clusterId);
     const held = new TenantNamespace(
       key,
       {
@@ -55,7 +60,7 @@ export function tenantNamespaces(
         ...holder(subject, side),
         timeoutSeconds,
       },
-      { parent, hooks: new ExistingObjects(ends[side]).beforeTenantNamespace(`${subject}_${key}`) },
+      { parent, hooks: existing[side].beforeTenantNamespace(`${subject}_${key}`, existing[peerSide]) },
     );
     const metadata = pulumi
       .all([held.name, held.peer])

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 import { z } from "zod";
 
 import { Annotation, HOLDER_PREFIX, Label, LabelValue, Namespace } from "../../runtime/api";
@@ -17,7 +19,7 @@ const inputs = z.object({
   holder: z
     .string()
     .regex(/^[a-z0-9]{8,40}$/, "is no mark of a holder; use 8 to 40 lower-case letters and digits")
-    .describe("Mark of the holder, as no other resource of any stack has it."),
+    .describe("Beginning of the holder's marks, as no other resource of any stack has it."),
   heldBy: z.string().min(1).describe("Who the holder is, in words."),
   timeoutSeconds: timeoutInput(120),
 });
@@ -32,25 +34,29 @@ export const tenantNamespaceResource = resourceFunctions({
   summary:
     "Makes the namespace for everything about a peer, or takes the one that is there, and holds it. With its last holder it goes, if a stack made it and nobody else uses it.",
   inputs,
-  computed: z.object({ uid: z.string().describe("UID of the namespace.") }),
+  computed: z.object({
+    uid: z.string().describe("UID of the namespace."),
+    mark: z.string().describe("The mark by which it is held: another one each time that it is taken."),
+  }),
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["name", "peer"],
 
-  create: async (news, context) => ({ id: news.name, computed: { uid: await hold(news, context) } }),
+  create: async (news, context) => ({ id: news.name, computed: await hold(news, newMark(news), context) }),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
+      const { mark = "" } = state;
       const found = await look(client, state, context);
-      if (found === undefined || !holdersOf(found.metadata).has(state.holder)) return undefined;
+      if (found === undefined || !holdersOf(found.metadata).has(mark)) return undefined;
       const { uid = "" } = found.metadata;
       // Another one of the same name is held by nobody yet.
-      return state.uid === undefined || state.uid === uid ? { uid } : undefined;
+      return state.uid === undefined || state.uid === uid ? { uid, mark } : undefined;
     }),
   async update(_id, olds, news, context) {
-    const uid = await hold(news, context);
-    if (olds.holder !== news.holder)
-      await inCluster(news, context, (client) => letGo(client, { ...news, holder: olds.holder }, context));
-    return { uid };
+    const mark = olds.mark !== undefined && olds.holder === news.holder ? olds.mark : newMark(news);
+    const held = await hold(news, mark, context);
+    if (olds.mark !== undefined && olds.mark !== mark) await letGoOf(olds.mark, news, context);
+    return held;
   },
   delete: (_id, state, context) =>
     inCluster(state, context, (client) => removeOrLetGo(client, state, context)),
@@ -88,30 +94,38 @@ async function undisturbed<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @returns the namespace's UID */
-function hold(news: Inputs, context: ProviderContext): Promise<string> {
-  const mark = { [`${HOLDER_PREFIX}${news.holder}`]: news.heldBy };
+/**
+ * A mark of its own for each incarnation of a holder: where one takes the place of another, the one that goes later lets go of its own mark alone, in
+ * whatever order the engine makes and removes them.
+ */
+function newMark({ holder }: Inputs): string {
+  return `${holder}-${randomBytes(4).toString("hex")}`;
+}
+
+function hold(news: Inputs, mark: string, context: ProviderContext): Promise<{ uid: string; mark: string }> {
+  const own = { [`${HOLDER_PREFIX}${mark}`]: news.heldBy };
   return inCluster(news, context, (client) =>
     undisturbed(async () => {
       const { found, standing } = await standingIn(client, news, context);
       if (standing.is === "foreign") throw new Error(`${client.server}: ${standing.reason}`);
       if (standing.is === "leaving") await untilGone(client, news, context);
-      if (standing.is !== "present" || found === undefined) return await make(client, news, mark, context);
-      if (holdersOf(found.metadata).get(news.holder) === news.heldBy) return found.metadata.uid ?? "";
-      const { uid = "" } = await write(
-        client,
-        found,
-        {
-          labels: standing.missingLabels,
-          annotations: {
-            ...mark,
-            ...(standing.madeByStack && { [Annotation.madeByStack]: LabelValue.true }),
-          },
-        },
-        context,
+      if (standing.is !== "present" || found === undefined)
+        return { uid: await make(client, news, own, context), mark };
+      const { uid = "" } = found.metadata;
+      const holders = holdersOf(found.metadata);
+      if (holders.get(mark) === news.heldBy) return { uid, mark };
+      // Of incarnations that this one follows, with those of which a broken run left no record.
+      const former = [...holders.keys()].filter(
+        (each) => each !== mark && each.startsWith(`${news.holder}-`),
       );
+      const annotations = {
+        ...Object.fromEntries(former.map((each) => [`${HOLDER_PREFIX}${each}`, null])),
+        ...own,
+        ...(standing.madeByStack && { [Annotation.madeByStack]: LabelValue.true }),
+      };
+      await write(client, found, { labels: standing.missingLabels, annotations }, context);
       context.progress(`${client.server}: took namespace ${news.name}, which is ${standing.whose}`);
-      return uid;
+      return { uid, mark };
     }),
   );
 }
@@ -144,24 +158,29 @@ async function write(
   });
 }
 
-async function letGo(
-  client: KubeClient,
-  { name, holder }: Pick<Inputs, "name" | "holder">,
-  context: ProviderContext,
-): Promise<void> {
-  await undisturbed(async () => {
-    const found = await look(client, { name }, context);
-    if (found === undefined || !holdersOf(found.metadata).has(holder)) return;
-    await write(client, found, { annotations: { [`${HOLDER_PREFIX}${holder}`]: null } }, context);
-  });
+function letGoOf(mark: string, news: Inputs, context: ProviderContext): Promise<void> {
+  return inCluster(news, context, (client) =>
+    undisturbed(async () => {
+      const found = await look(client, news, context);
+      if (found !== undefined) await letGo(client, found, mark, context);
+    }),
+  );
 }
 
-async function removeOrLetGo(
+async function letGo(
   client: KubeClient,
-  state: Inputs & { uid?: string | undefined },
+  found: Namespace,
+  mark: string,
   context: ProviderContext,
 ): Promise<void> {
-  const { name, holder } = state;
+  if (!holdersOf(found.metadata).has(mark)) return;
+  await write(client, found, { annotations: { [`${HOLDER_PREFIX}${mark}`]: null } }, context);
+}
+
+type State = Inputs & { uid?: string | undefined; mark?: string | undefined };
+
+async function removeOrLetGo(client: KubeClient, state: State, context: ProviderContext): Promise<void> {
+  const { name, mark = "" } = state;
   await undisturbed(async () => {
     const found = await look(client, state, context);
     // Another one of the same name is not the one that was held.
@@ -170,7 +189,7 @@ async function removeOrLetGo(
     if (!metadata.deletionTimestamp) {
       const because = await reasonToStay(client, found, state, context);
       if (because !== undefined) {
-        await letGo(client, { name, holder }, context);
+        await letGo(client, found, mark, context);
         context.progress(`${client.server}: namespace ${name} stays: ${because}`);
         return;
       }
@@ -186,11 +205,11 @@ async function removeOrLetGo(
 async function reasonToStay(
   client: KubeClient,
   { metadata }: Namespace,
-  state: Inputs,
+  state: State,
   context: ProviderContext,
 ): Promise<string | undefined> {
   const others = holdersOf(metadata);
-  others.delete(state.holder);
+  others.delete(state.mark ?? "");
   if (others.size > 0) return `it is held by ${[...others.values()].join(" and ")}`;
   if (metadata.annotations?.[Annotation.madeByStack] !== LabelValue.true) return "no stack made it";
   const needed = await neededInside(client, state, context);

@@ -8,7 +8,7 @@ export interface TenantNamespaceArgs extends ClusterArgs {
   name: pulumi.Input<string>;
   /** ID of the cluster that it is for. */
   peer: pulumi.Input<string>;
-  /** Mark of the holder, as no other resource of any stack has it. */
+  /** Beginning of the holder's marks, as no other resource of any stack has it. */
   holder: pulumi.Input<string>;
   /** Who the holder is, in words. */
   heldBy: pulumi.Input<string>;
@@ -25,8 +25,15 @@ export class TenantNamespace extends LiqoResource {
   declare readonly peer: pulumi.Output<string>;
   /** UID of the namespace. */
   declare readonly uid: pulumi.Output<string>;
+  /** The mark by which it is held. */
+  declare readonly mark: pulumi.Output<string>;
 
   constructor(name: string, args: TenantNamespaceArgs, options?: pulumi.CustomResourceOptions) {
-    super("tenantNamespace", name, { uid: undefined, ...withSecretKubeconfig(args) }, options);
+    super(
+      "tenantNamespace",
+      name,
+      { uid: undefined, mark: undefined, ...withSecretKubeconfig(args) },
+      options,
+    );
   }
 }

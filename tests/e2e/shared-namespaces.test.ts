@@ -14,6 +14,7 @@ import { nonceSecret, tenantNamespace } from "../../runtime/plan/peering";
 import type { ManagedCluster } from "../support/managed-cluster";
 import { installPair } from "../support/managed-pair";
 import { pulumiProject, type PulumiProject } from "../support/pulumi-project";
+import { randomFrom } from "../support/random-sequence";
 import { settled } from "../support/stack-outcome";
 import { withControlPlanes } from "../support/with-control-planes";
 
@@ -208,6 +209,103 @@ describe("what peerings share, on the real engine", function () {
     await settled(later);
     await later.destroy();
     assert.deepEqual(await uids(), GONE);
+  });
+
+  describe("on a random walk over arguments", () => {
+    const seed = Number(process.env["LIQO_WALK_SEED"] ?? 7);
+    const steps = Number(process.env["LIQO_WALK_STEPS"] ?? 5);
+
+    /** Arguments of a program with the handshakes of both directions. */
+    interface Walk {
+      forth: boolean;
+      back: boolean;
+      adopt: boolean;
+      timeoutSeconds: number;
+      romeId: string;
+      atRome: string | undefined;
+    }
+    const walked = ({ forth, back, adopt, timeoutSeconds, romeId, atRome }: Walk) =>
+      project.stack("walk", () => {
+        const own = {
+          ...romeArgs(),
+          clusterId: romeId,
+          adoptExisting: adopt,
+          ...(atRome !== undefined && { tenantNamespace: atRome }),
+        };
+        const other = { ...milanArgs(), adoptExisting: adopt };
+        if (forth)
+          new liqo.AuthenticationPeering("forth", { consumer: own, provider: other, timeoutSeconds });
+        if (back) new liqo.AuthenticationPeering("back", { consumer: other, provider: own, timeoutSeconds });
+        return Promise.resolve({});
+      });
+
+    /** Changes that are taken, then those that are refused as long as something is there. */
+    const changes: ((walk: Walk) => Partial<Walk>)[] = [
+      ({ forth }) => ({ forth: !forth }),
+      ({ back }) => ({ back: !back }),
+      ({ adopt }) => ({ adopt: !adopt }),
+      ({ timeoutSeconds }) => ({ timeoutSeconds: timeoutSeconds + 1 }),
+      () => ({ romeId: "roma" }),
+      () => ({ atRome: "kube-public" }),
+      () => ({ atRome: "to-milan" }),
+    ];
+    const TAKEN = 4;
+
+    /** What is there of each handshake, and the namespaces: by UID. */
+    const living = async ({ forth, back }: Walk) => {
+      const of = async (is: boolean, consumer: KubeClient, provider: KubeClient, ids: [string, string]) => {
+        if (!is) return {};
+        const [own, peer] = ids;
+        const inNamespace = (other: string) => `liqo-tenant-${other}`;
+        const identity = { name: `controlplane-${peer}`, namespace: inNamespace(peer) };
+        const tenant = { name: own, namespace: inNamespace(own) };
+        return {
+          [`Identity of ${own}`]: (await consumer.get(Identity, identity))?.metadata.uid,
+          [`Tenant ${own}`]: (await provider.get(Tenant, tenant))?.metadata.uid,
+        };
+      };
+      return {
+        ...(await of(forth, rome, milan, ["rome", "milan"])),
+        ...(await of(back, milan, rome, ["milan", "rome"])),
+        ...((forth || back) && { namespaces: (await uids()).join(" ") }),
+      };
+    };
+
+    it(`loses nothing that is to stay (seed ${seed}, ${steps} steps)`, async function () {
+      this.timeout(120_000 + steps * 60_000);
+      const random = randomFrom(seed);
+      let at: Walk = {
+        forth: true,
+        back: true,
+        adopt: false,
+        timeoutSeconds: 120,
+        romeId: "rome",
+        atRome: undefined,
+      };
+      await (await walked(at)).up();
+      for (let step = 1; step <= steps; step++) {
+        const index = Math.floor(random() * changes.length);
+        const change = changes[index]?.(at) ?? {};
+        const next = { ...at, ...change };
+        const what = `seed ${seed}, step ${step}: ${JSON.stringify(change)} on ${JSON.stringify(at)}`;
+        const before: Record<string, string | undefined> = await living(at);
+        const isRefused = index >= TAKEN && (at.forth || at.back);
+        if (isRefused) {
+          await assert.rejects((await walked(next)).up(), undefined, what);
+          await (await walked(at)).up();
+        } else if (index < TAKEN) {
+          await (await walked(next)).up();
+          at = next;
+        }
+        const after: Record<string, string | undefined> = await living(at);
+        for (const [object, uid] of Object.entries(before))
+          if (object in after) assert.equal(after[object], uid, `${object}; ${what}`);
+        for (const [object, uid] of Object.entries(after)) assert.ok(uid, `${object} is gone; ${what}`);
+        await (await walked(at)).preview({ expectNoChanges: true });
+      }
+      await (await walked(at)).destroy();
+      assert.deepEqual(await uids(), GONE);
+    });
   });
 });
 
