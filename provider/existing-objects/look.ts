@@ -1,8 +1,8 @@
 import {
+  ApiError,
   CannotConnectError,
   ConnectionError,
   DeadlineError,
-  isForbidden,
   KubeClient,
   KubeconfigError,
 } from "../../runtime/kube";
@@ -34,6 +34,6 @@ function cannotLook(error: unknown): boolean {
     error instanceof ConnectionError ||
     error instanceof CannotConnectError ||
     error instanceof DeadlineError ||
-    isForbidden(error)
+    (error instanceof ApiError && (error.status === 401 || error.status === 403))
   );
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 
 import { Annotation, HOLDER_PREFIX, Label, LabelValue, Namespace } from "../../runtime/api";
-import { isConflict, type KubeClient } from "../../runtime/kube";
+import { ApiError, isConflict, type KubeClient } from "../../runtime/kube";
 import { tenantNamespace } from "../../runtime/plan/peering";
 import { clusterIDInput, clusterInputs, inCluster, lookMs, nameInput, timeoutInput } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
@@ -84,11 +84,15 @@ const look = (client: KubeClient, { name }: { name: string }, { signal }: Provid
 const ATTEMPTS = 10;
 
 /** Repeats a look and a write until nobody else has written in between. */
-async function undisturbed<T>(attempt: () => Promise<T>): Promise<T> {
+async function undisturbed<T>({ server }: KubeClient, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await attempt();
     } catch (error) {
+      if (error instanceof ApiError && error.status === 401) {
+        const sentence = `${server} does not accept the kubeconfig's credentials (401); they are wrong or have expired, give a present kubeconfig`;
+        throw new Error(sentence, { cause: error });
+      }
       if (!isConflict(error) || attempts === ATTEMPTS) throw error;
     }
   }
@@ -105,7 +109,7 @@ function newMark({ holder }: Inputs): string {
 function hold(news: Inputs, mark: string, context: ProviderContext): Promise<{ uid: string; mark: string }> {
   const own = { [`${HOLDER_PREFIX}${mark}`]: news.heldBy };
   return inCluster(news, context, (client) =>
-    undisturbed(async () => {
+    undisturbed(client, async () => {
       const { found, standing } = await standingIn(client, news, context);
       if (standing.is === "foreign") throw new Error(`${client.server}: ${standing.reason}`);
       if (standing.is === "leaving") await untilGone(client, news, context);
@@ -160,7 +164,7 @@ async function write(
 
 function letGoOf(mark: string, news: Inputs, context: ProviderContext): Promise<void> {
   return inCluster(news, context, (client) =>
-    undisturbed(async () => {
+    undisturbed(client, async () => {
       const found = await look(client, news, context);
       if (found !== undefined) await letGo(client, found, mark, context);
     }),
@@ -181,7 +185,7 @@ type State = Inputs & { uid?: string | undefined; mark?: string | undefined };
 
 async function removeOrLetGo(client: KubeClient, state: State, context: ProviderContext): Promise<void> {
   const { name, mark = "" } = state;
-  await undisturbed(async () => {
+  await undisturbed(client, async () => {
     const found = await look(client, state, context);
     // Another one of the same name is not the one that was held.
     if (found === undefined || (state.uid !== undefined && found.metadata.uid !== state.uid)) return;
