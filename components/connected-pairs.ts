@@ -12,6 +12,15 @@ export function connectPair(subject: string, clusterIds: readonly [string, strin
   if (isMocked()) return; // one run of all tests
   const pairs = runs.get(thisRun()) ?? new Map<string, string>();
   runs.set(thisRun(), pairs);
+  claimPair(pairs, subject, clusterIds);
+}
+
+/** @param pairs who connects which pair so far */
+export function claimPair(
+  pairs: Map<string, string>,
+  subject: string,
+  clusterIds: readonly [string, string],
+): void {
   const pair = clusterIds.toSorted().join(" and ");
   const other = pairs.get(pair);
   if (other !== undefined && other !== subject) {

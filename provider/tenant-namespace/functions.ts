@@ -111,13 +111,14 @@ function hold(news: Inputs, mark: string, context: ProviderContext): Promise<{ u
   return inCluster(news, context, (client) =>
     undisturbed(client, async () => {
       const { found, standing } = await standingIn(client, news, context);
+      const holders = found === undefined ? new Map<string, string>() : holdersOf(found.metadata);
+      if (standing.is !== "leaving" && holders.get(mark) === news.heldBy)
+        return { uid: found?.metadata.uid ?? "", mark };
       if (standing.is === "foreign") throw new Error(`${client.server}: ${standing.reason}`);
       if (standing.is === "leaving") await untilGone(client, news, context);
       if (standing.is !== "present" || found === undefined)
         return { uid: await make(client, news, own, context), mark };
       const { uid = "" } = found.metadata;
-      const holders = holdersOf(found.metadata);
-      if (holders.get(mark) === news.heldBy) return { uid, mark };
       // Of incarnations that this one follows, with those of which a broken run left no record.
       const former = [...holders.keys()].filter(
         (each) => each !== mark && each.startsWith(`${news.holder}-`),
