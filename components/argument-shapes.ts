@@ -55,6 +55,7 @@ const installedCluster = cluster<PeeringClusterArgs>({
   clusterId: given,
   liqoNamespace: later,
   tenantNamespace: later,
+  adoptExisting: flag,
 });
 
 export const networkingShape = shape<NetworkingArgs>({

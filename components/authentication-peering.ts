@@ -14,8 +14,9 @@ import {
 import { authenticationPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { connected, inState } from "./cluster";
+import { ExistingObjects } from "./existing-objects";
 import { toldBy } from "./installed-clusters";
-import { KubernetesObject, planned } from "./kubernetes-object";
+import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { digestOf } from "./triggers";
 import { after, timeouts, withWait } from "./waiting";
@@ -55,13 +56,21 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
     const { createTenantNamespaces = true, timeoutSeconds = 120, proxyUrl } = args;
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
-    const sides = sidesOf(`AuthenticationPeering "${name}"`, args);
-    const atConsumer = { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) };
-    const atProvider = { parent: this, provider: provider.provider, ...timeouts(timeoutSeconds) };
+    const subject = `AuthenticationPeering "${name}"`;
+    const sides = sidesOf(subject, args);
+    const optionsAt = (cluster: typeof consumer): ClusterResourceOptions => ({
+      parent: this,
+      provider: cluster.provider,
+      existing: new ExistingObjects(cluster),
+      ...timeouts(timeoutSeconds),
+    });
+    const [atConsumer, atProvider] = [optionsAt(consumer), optionsAt(provider)];
     const common = { timeoutSeconds };
 
     const namespaces = createTenantNamespaces
-      ? Object.values(tenantNamespaces(name, sides, atConsumer, atProvider))
+      ? Object.values(
+          tenantNamespaces({ subject, name, timeoutSeconds }, sides, { consumer, provider }, this),
+        )
       : [];
     const nonce = new KubernetesObject(
       `${name}-nonce`,

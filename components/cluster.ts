@@ -1,6 +1,8 @@
 import * as k8s from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 
+import { ExistingObjects } from "./existing-objects";
+
 /** How to reach a cluster as its administrator. */
 export interface ClusterAccess {
   /** Kubeconfig, whole and self-contained. It is kept as a secret. */
@@ -18,6 +20,11 @@ export interface ClusterArgs extends ClusterAccess {
   clusterId: pulumi.Input<string>;
   /** Namespace of the runtime; `liqo` by default. */
   liqoNamespace?: pulumi.Input<string>;
+  /**
+   * Whether objects of the peering that are there already are taken over, as `liqoctl peer` or another stack made them; they are refused by default. What
+   * is taken over goes with the stack. Where `provider` is given, `clusterProvider` must make it with the same argument.
+   */
+  adoptExisting?: boolean;
 }
 
 export interface ClusterProviderArgs {
@@ -28,6 +35,8 @@ export interface ClusterProviderArgs {
    * from the first run on, and a change of it has no effect; for another cluster make a provider of another name. The provider's name by default.
    */
   clusterIdentifier?: pulumi.Input<string>;
+  /** Whether it takes over what is there where a component's `adoptExisting` says so; false by default. */
+  adoptExisting?: boolean;
 }
 
 /**
@@ -40,10 +49,10 @@ export function clusterProvider(
   args: ClusterProviderArgs,
   opts?: pulumi.ResourceOptions,
 ): k8s.Provider {
-  const { kubeconfig, clusterIdentifier = name } = args;
+  const { kubeconfig, clusterIdentifier = name, adoptExisting = false } = args;
   // Whatever stands in the state stays: another one would make everything anew in the same cluster, and then remove it by its name.
   const kept = pulumi.mergeOptions(opts, { ignoreChanges: ["clusterIdentifier"] });
-  return kubernetesProvider(name, { kubeconfig, clusterIdentifier }, kept);
+  return kubernetesProvider(name, { kubeconfig, clusterIdentifier, adoptExisting }, kept);
 }
 
 function kubernetesProvider(
@@ -62,6 +71,8 @@ function kubernetesProvider(
       enableConfigMapMutable: true,
       enableSecretMutable: true,
       suppressDeprecationWarnings: true,
+      // Without it the plugin of 4.29 and later makes nothing that is there; older ones take over, and know no such setting.
+      ...(args.adoptExisting && { upsertExistingObjects: true }),
     },
     opts,
   );
@@ -89,7 +100,7 @@ export function installedOn<Cluster extends ClusterAccess>(
 
 /**
  * The same for an end of a peering. Another ID at another kubeconfig is another peer: what the former one has of the peering is removed there, by
- * a provider that still leads to it.
+ * a provider that still leads to it. Another ID at the same cluster is refused, by the installation that is there.
  */
 export function connected<Cluster extends ClusterArgs>(
   name: string,
@@ -97,8 +108,13 @@ export function connected<Cluster extends ClusterArgs>(
   parent: pulumi.Resource,
 ): Cluster & { provider: k8s.Provider } {
   const kubeconfig = pulumi.secret(cluster.kubeconfig);
+  const { clusterId: clusterIdentifier, adoptExisting = false } = cluster;
   const provider =
     cluster.provider ??
-    kubernetesProvider(name, { kubeconfig, clusterIdentifier: cluster.clusterId }, { parent });
+    kubernetesProvider(
+      name,
+      { kubeconfig, clusterIdentifier, adoptExisting },
+      { parent, hooks: new ExistingObjects(cluster).beforeProvider(name) },
+    );
   return { ...cluster, kubeconfig, provider };
 }

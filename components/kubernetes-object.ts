@@ -1,6 +1,7 @@
 import { version } from "@pulumi/kubernetes/package.json";
 import * as pulumi from "@pulumi/pulumi";
 
+import type { ExistingObjects } from "./existing-objects";
 import type { Manifest, ManifestMeta } from "../runtime/plan/manifest";
 
 /** A manifest, of which all but the kind may be known later. */
@@ -15,6 +16,8 @@ export interface KubernetesObjectArgs {
 export type ClusterResourceOptions = pulumi.CustomResourceOptions & {
   /** There is no default: an object without a provider would land in whichever cluster the operator's kubeconfig points at. */
   provider: pulumi.ProviderResource;
+  /** Looks before the object is made whether it is there already; without it, the plugin decides what that means. */
+  existing?: ExistingObjects;
 };
 
 /** API versions that `@pulumi/kubernetes` files under another name in its type tokens. */
@@ -28,13 +31,32 @@ const MODULES: Readonly<Record<string, string>> = { v1: "core/v1" };
 export class KubernetesObject extends pulumi.CustomResource {
   declare readonly metadata: pulumi.Output<ManifestMeta>;
 
-  constructor(name: string, manifest: KubernetesObjectArgs, opts: ClusterResourceOptions) {
+  constructor(name: string, manifest: KubernetesObjectArgs, { existing, ...opts }: ClusterResourceOptions) {
     const { apiVersion, kind } = manifest;
+    const type = `kubernetes:${MODULES[apiVersion] ?? apiVersion}:${kind}`;
+    const hooks = existing?.beforeObject(type, name);
+    super(type, name, manifest, pulumi.mergeOptions(opts, { version, ...(hooks && { hooks }) }));
+  }
+}
+
+/**
+ * Labels and annotations of a namespace that is there: a resource of the same package again. The namespace is not of the stack alone, so removing this
+ * takes nothing away.
+ */
+export class NamespaceLabels extends pulumi.CustomResource {
+  declare readonly metadata: pulumi.Output<ManifestMeta>;
+
+  constructor(name: string, metadata: pulumi.Input<ManifestMeta>, opts: ClusterResourceOptions) {
     super(
-      `kubernetes:${MODULES[apiVersion] ?? apiVersion}:${kind}`,
+      "kubernetes:core/v1:NamespacePatch",
       name,
-      manifest,
-      pulumi.mergeOptions(opts, { version }),
+      { apiVersion: "v1", kind: "Namespace", metadata },
+      pulumi.mergeOptions(opts, {
+        version,
+        retainOnDelete: true,
+        // Stacks of before have the whole namespace under this name. It becomes this, and nothing is removed.
+        aliases: [{ type: "kubernetes:core/v1:Namespace" }],
+      }),
     );
   }
 }

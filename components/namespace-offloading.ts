@@ -5,6 +5,7 @@ import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/
 import { namespaceOffloadingShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
+import { ExistingObjects } from "./existing-objects";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf } from "./peering-sides";
 import { specDigest } from "./triggers";
@@ -80,7 +81,7 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
         metadata: withWait(plan.metadata, "jsonpath={.status.offloadingPhase}=Ready"),
         status: undefined,
       },
-      { parent: this, provider, ...timeouts(timeoutSeconds) },
+      { parent: this, provider, existing: new ExistingObjects(cluster), ...timeouts(timeoutSeconds) },
     );
 
     // The annotation's wait takes an answer to an older spec for one.

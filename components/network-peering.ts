@@ -20,6 +20,8 @@ import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
 import { networkPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
+import { connectPair } from "./connected-pairs";
+import { ExistingObjects } from "./existing-objects";
 import { installedSides, toldBy } from "./installed-clusters";
 import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
@@ -108,14 +110,22 @@ export class NetworkPeering extends pulumi.ComponentResource {
       .apply((value) => checkedArguments(networkLinkSchema, subject, value));
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
-    const sides = sidesOf(subject, args);
-    const optionsFor = (cluster: { provider: pulumi.ProviderResource }): ClusterResourceOptions => ({
+    const sides = sidesOf(subject, args).apply((both) => {
+      connectPair(subject, [both.consumer.clusterId, both.provider.clusterId]);
+      return both;
+    });
+    const optionsFor = (
+      cluster: ClusterArgs & { provider: pulumi.ProviderResource },
+    ): ClusterResourceOptions => ({
       parent: this,
       provider: cluster.provider,
+      existing: new ExistingObjects(cluster),
       ...timeouts(timeoutSeconds),
     });
     const namespaces = createTenantNamespaces
-      ? Object.values(tenantNamespaces(name, sides, optionsFor(consumer), optionsFor(provider)))
+      ? Object.values(
+          tenantNamespaces({ subject, name, timeoutSeconds }, sides, { consumer, provider }, this),
+        )
       : [];
     const ends = {
       consumer: new End("consumer", consumer, {

@@ -1,9 +1,14 @@
+import { createHash } from "node:crypto";
+
 import * as pulumi from "@pulumi/pulumi";
 
+import { TenantNamespace } from "../provider/tenant-namespace/resource";
 import { type PeeringSides, peeringSidesSchema, tenantNamespace } from "../runtime/plan/peering";
 import { checkedArguments } from "./checked-arguments";
 import type { ClusterArgs } from "./cluster";
-import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
+import { ExistingObjects } from "./existing-objects";
+import { type KubernetesObject, NamespaceLabels } from "./kubernetes-object";
+import { timeouts } from "./waiting";
 
 /** A cluster as one end of a peering, with the namespace that it keeps for the other end. */
 export interface PeeringClusterArgs extends ClusterArgs {
@@ -25,22 +30,67 @@ export function sidesOf(
     .apply((value) => checkedArguments(peeringSidesSchema, subject, value));
 }
 
-/** The namespace of each end for the other. */
+/**
+ * The namespace of each end for the other, which other peerings of the two, other stacks and liqoctl may need as well: each holds it, and it goes with
+ * the last one.
+ *
+ * @param subject who holds them, as `Peering "rome-milan"`
+ */
 export function tenantNamespaces(
-  name: string,
+  { subject, name, timeoutSeconds }: { subject: string; name: string; timeoutSeconds: number },
   sides: pulumi.Output<PeeringSides>,
-  atConsumer: ClusterResourceOptions,
-  atProvider: ClusterResourceOptions,
-): { consumer: KubernetesObject; provider: KubernetesObject } {
-  const namespaceFor = (role: string, side: "consumer" | "provider", opts: ClusterResourceOptions) => {
-    const peer = side === "consumer" ? "provider" : "consumer";
-    const manifest = sides.apply((both) => tenantNamespace(both[side].tenantNamespace, both[peer].clusterId));
-    return new KubernetesObject(`${name}-${role}`, planned("v1", "Namespace", manifest), opts);
+  ends: Record<"consumer" | "provider", ClusterArgs & { provider: pulumi.ProviderResource }>,
+  parent: pulumi.Resource,
+): { consumer: NamespaceLabels; provider: NamespaceLabels } {
+  const existing = {
+    consumer: new ExistingObjects(ends.consumer),
+    provider: new ExistingObjects(ends.provider),
   };
-  return {
-    consumer: namespaceFor("consumer-tenant-namespace", "consumer", atConsumer),
-    provider: namespaceFor("provider-tenant-namespace", "provider", atProvider),
+  const namespaceFor = (side: "consumer" | "provider") => {
+    const peerSide = side === "consumer" ? "provider" : "consumer";
+    const key = `${name}-${side}-tenant-namespace`;
+    const { kubeconfig, provider } = ends[side];
+    const peer = sides.apply((both) => both[peerSide].clusterId);
+    const held = new TenantNamespace(
+      key,
+      {
+        kubeconfig,
+        name: sides.apply((both) => both[side].tenantNamespace),
+        peer,
+        ...holder(subject, side),
+        timeoutSeconds,
+      },
+      { parent, hooks: existing[side].beforeTenantNamespace(`${subject}_${key}`, existing[peerSide]) },
+    );
+    const metadata = pulumi
+      .all([held.name, held.peer])
+      .apply(([own, of]) => tenantNamespace(own, of).metadata);
+    return new NamespaceLabels(key, metadata, {
+      parent,
+      provider,
+      dependsOn: held,
+      ...timeouts(timeoutSeconds),
+    });
   };
+  return { consumer: namespaceFor("consumer"), provider: namespaceFor("provider") };
+}
+
+/** The mark of a resource, the same in every run of its stack, and who that is. */
+function holder(subject: string, side: string): { holder: string; heldBy: string } {
+  const stack = [organization(), pulumi.getProject(), pulumi.getStack()].join("/");
+  const mark = createHash("sha256")
+    .update(JSON.stringify([stack, subject, side]))
+    .digest("hex");
+  return { holder: mark.slice(0, 16), heldBy: `${subject} of stack ${stack}` };
+}
+
+/** Unit tests with mocks have none. */
+function organization(): string {
+  try {
+    return pulumi.getOrganization();
+  } catch {
+    return "organization";
+  }
 }
 
 /** The namespace of an object, for whoever must wait for the object too. */

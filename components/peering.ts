@@ -12,7 +12,6 @@ import { installedSides, toldBy } from "./installed-clusters";
 import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
 import { type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
 import { ResourceSlice } from "./resource-slice";
-import { timeouts } from "./waiting";
 
 export interface PeeringArgs {
   /** The cluster that offloads work. */
@@ -85,11 +84,12 @@ export class Peering extends pulumi.ComponentResource {
     });
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
+    const subject = `Peering "${name}"`;
     const namespaces = tenantNamespaces(
-      name,
-      sidesOf(`Peering "${name}"`, args),
-      { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) },
-      { parent: this, provider: provider.provider, ...timeouts(timeoutSeconds) },
+      { subject, name, timeoutSeconds },
+      sidesOf(subject, args),
+      { consumer, provider },
+      this,
     );
     const ends = {
       consumer: { ...consumer, tenantNamespace: namespaces.consumer.metadata.name },

@@ -7,6 +7,7 @@ import { resourceSlice } from "../runtime/plan/peering";
 import { resourceSliceShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
+import { ExistingObjects } from "./existing-objects";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { namespaceOf } from "./peering-sides";
 import { readyNode } from "./ready-node";
@@ -73,7 +74,12 @@ export class ResourceSlice extends pulumi.ComponentResource {
     const slice = new KubernetesObject(
       name,
       planned("authentication.liqo.io/v1beta1", "ResourceSlice", plan, "spec"),
-      { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) },
+      {
+        parent: this,
+        provider: consumer.provider,
+        existing: new ExistingObjects(consumer),
+        ...timeouts(timeoutSeconds),
+      },
     );
 
     const about = {

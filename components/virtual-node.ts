@@ -5,6 +5,7 @@ import { virtualNode, virtualNodeSchema } from "../runtime/plan/offloading";
 import { virtualNodeShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";
+import { ExistingObjects } from "./existing-objects";
 import { KubernetesObject, planned } from "./kubernetes-object";
 import { readyNode } from "./ready-node";
 import { specDigest } from "./triggers";
@@ -90,7 +91,12 @@ export class VirtualNode extends pulumi.ComponentResource {
     const object = new KubernetesObject(
       name,
       { ...planned("offloading.liqo.io/v1beta1", "VirtualNode", plan, "spec"), metadata },
-      { parent: this, provider: consumer.provider, ...timeouts(timeoutSeconds) },
+      {
+        parent: this,
+        provider: consumer.provider,
+        existing: new ExistingObjects(consumer),
+        ...timeouts(timeoutSeconds),
+      },
     );
 
     const nodeName = after([object], settings.nodeName);

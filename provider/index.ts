@@ -15,6 +15,7 @@ import { proxyRead } from "./proxy-read/functions";
 import { removalGuard } from "./removal-guard/functions";
 import type { ResourceFunctions } from "./resource-functions";
 import { tenantCredentials } from "./tenant-credentials/functions";
+import { tenantNamespaceResource } from "./tenant-namespace/functions";
 import { waitFor } from "./wait-for/functions";
 import { wireGuardKeyPair } from "./wireguard-key-pair/functions";
 
@@ -33,6 +34,7 @@ export { Preflight, type PreflightArgs } from "./preflight/resource";
 export { ProxyRead, type ProxyReadArgs } from "./proxy-read/resource";
 export { RemovalGuard, type RemovalGuardArgs } from "./removal-guard/resource";
 export { TenantCredentials, type TenantCredentialsArgs } from "./tenant-credentials/resource";
+export { TenantNamespace, type TenantNamespaceArgs } from "./tenant-namespace/resource";
 export { WaitFor, type WaitForArgs } from "./wait-for/resource";
 export { WireGuardKeyPair } from "./wireguard-key-pair/resource";
 
@@ -53,6 +55,7 @@ export const resources = {
   networkingGuard,
   preflight,
   proxyRead,
+  tenantNamespace: tenantNamespaceResource,
 } as const satisfies Record<string, ResourceFunctions>;
 
 export type ResourceKey = keyof typeof resources;

@@ -67,6 +67,8 @@ export const Annotation = {
   podSecurity: "liqo.io/pod-security",
   /** On a tenant namespace: how many namespaces its consumer gets here. Ours. */
   namespaceLimit: "liqo.io/namespace-limit",
+  /** `true` on a tenant namespace that a stack made: the last stack that holds it removes it. Ours. */
+  madeByStack: "liqo.io/made-by-stack",
   /** On a provider's namespace: its name at the consumer. */
   originalName: "liqo.io/original-name",
   serviceAccountForPodName: "offloading.liqo.io/service-account-for-pod-name",
@@ -105,3 +107,6 @@ export const WellKnownAnnotation = {
 export function isOn(value: string | undefined): boolean {
   return value !== undefined && value.toLowerCase() !== "false";
 }
+
+/** Followed by a stack's mark: on a tenant namespace, one of those that hold it. The value says which. Ours. */
+export const HOLDER_PREFIX = "stacks.liqo.io/";

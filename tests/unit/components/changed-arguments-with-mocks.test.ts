@@ -100,7 +100,7 @@ describe("arguments that change, with mocks", function () {
         for (const object of objects) {
           const { name, namespace } = metadataOf(object);
           assert.ok(name, `${object.name} has no name`);
-          assert.ok(object.type.endsWith(":Namespace") || namespace, `${object.name} has no namespace`);
+          assert.ok(object.inputs["kind"] === "Namespace" || namespace, `${object.name} has no namespace`);
         }
       });
 

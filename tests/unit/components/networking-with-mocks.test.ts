@@ -201,11 +201,11 @@ describe("the networking of components, with mocks", function () {
         { computed },
       );
     const { resources } = await run();
-    assert.deepEqual(shown(resources, "Configuration", "Namespace"), [
+    assert.deepEqual(shown(resources, "Configuration", "NamespacePatch"), [
       "Configuration rome-milan-consumer liqo-tenant-milan/milan",
       "Configuration rome-milan-provider liqo-tenant-rome/rome",
-      "Namespace rome-milan-consumer /liqo-tenant-milan",
-      "Namespace rome-milan-provider /liqo-tenant-rome",
+      "NamespacePatch rome-milan-consumer /liqo-tenant-milan",
+      "NamespacePatch rome-milan-provider /liqo-tenant-rome",
     ]);
     assert.deepEqual(shown((await run({ networking: { enabled: false } })).resources, ...kinds), []);
     assert.equal(specOf(resources, "Tenant")?.["proxyURL"], undefined);

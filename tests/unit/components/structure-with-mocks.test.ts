@@ -202,7 +202,8 @@ describe("the structure of components, with mocks", function () {
           },
           { preview, computed },
         );
-        const providers = Object.fromEntries(resources.map(({ name, provider }) => [name, provider]));
+        const objects = resources.filter(({ type }) => type.startsWith("kubernetes:"));
+        const providers = Object.fromEntries(objects.map(({ name, provider }) => [name, provider]));
         assert.equal(providers["peers-consumer-tenant-namespace"], "peers-consumer");
         assert.equal(providers["peers-provider-tenant-namespace"], "peers-provider");
         assert.equal(providers["peers-nonce"], "peers-provider");
@@ -236,11 +237,17 @@ describe("the structure of components, with mocks", function () {
             { preview, computed },
           );
         const oneWay = await peering({});
-        assert.equal(ofKind(oneWay.resources, "Namespace").length, 2);
+        assert.equal(ofKind(oneWay.resources, "TenantNamespace").length, 2);
         assert.equal(ofKind(oneWay.resources, "Tenant").length, 1);
         assert.equal(oneWay.outputs[1], "");
         const both = await peering({ bidirectional: true });
-        assert.equal(ofKind(both.resources, "Namespace").length, 2);
+        assert.equal(ofKind(both.resources, "TenantNamespace").length, 2);
+        // Stacks of before have the namespaces of the plugin under these names.
+        assert.deepEqual(
+          ofKind(both.resources, "NamespacePatch").map(({ name }) => name),
+          ["peers-consumer-tenant-namespace", "peers-provider-tenant-namespace"],
+        );
+        assert.equal(ofKind(both.resources, "Namespace").length, 0);
         assert.deepEqual(
           ofKind(both.resources, "Tenant").map(({ name }) => name),
           ["peers-tenant", "peers-reverse-tenant"],

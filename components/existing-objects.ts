@@ -1,0 +1,109 @@
+import { AsyncResource } from "node:async_hooks";
+
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+
+import { clusterIdFault } from "../provider/existing-objects/cluster-id";
+import { lookBeforehand } from "../provider/existing-objects/look";
+import { existingObject } from "../provider/existing-objects/object";
+import { standingIn } from "../provider/tenant-namespace/functions";
+import { Name } from "../runtime/api/keys";
+import type { KubeClient } from "../runtime/kube";
+import type { ClusterArgs } from "./cluster";
+import { isMocked } from "./sdk-store";
+
+/**
+ * Looks at a cluster before something is made there, in the preview already: Kubernetes plugins of before 4.29 take over in silence what is there under
+ * the same name, and later ones fail halfway. Both make nothing without this look, because the engine asks for it before each creation.
+ *
+ * What is not known yet, and a cluster that cannot be reached yet, is not looked at.
+ */
+export class ExistingObjects {
+  private kubeconfig: string | undefined;
+  private clusterId: string | undefined;
+  private liqoNamespace: string | undefined;
+  private readonly adopt: boolean;
+
+  constructor({
+    kubeconfig,
+    clusterId,
+    liqoNamespace,
+    adoptExisting = false,
+  }: Omit<ClusterArgs, "provider">) {
+    this.adopt = adoptExisting;
+    // Known by the time that the engine asks, or unknown in this preview: what is made depends on them too.
+    pulumi.output(kubeconfig).apply((text) => (this.kubeconfig = text));
+    pulumi
+      .output({ clusterId, liqoNamespace: liqoNamespace ?? Name.liqoNamespace })
+      .apply((known) => Object.assign(this, known));
+  }
+
+  /** For an object of the Kubernetes plugin: it must not be there, unless the program says that it takes over what is there. */
+  beforeObject(type: string, name: string): pulumi.ResourceHookBinding {
+    return this.before(`${type}_${name}`, async (client, inputs, signal) => {
+      const object = objectInputs.safeParse(inputs).data;
+      if (object === undefined) return;
+      await existingObject(client, object, { adopt: this.adopt, preview: isPreview(), signal, tell });
+    });
+  }
+
+  /**
+   * For a tenant namespace: one that is there is taken where its labels say that it is for this peer. All of a peering needs it, and so nothing is made
+   * anew for a cluster ID that is not the peer's.
+   */
+  beforeTenantNamespace(name: string, peer: ExistingObjects): pulumi.ResourceHookBinding {
+    return this.before(`TenantNamespace_${name}`, async (client, inputs, signal) => {
+      await peer.checkClusterId();
+      const wanted = namespaceInputs.safeParse(inputs).data;
+      if (wanted === undefined) return;
+      const { standing } = await standingIn(client, wanted, { signal });
+      if (standing.is === "foreign") throw new Error(`${client.server}: ${standing.reason}`);
+      if (standing.is === "present" && isPreview())
+        tell(
+          `namespace ${wanted.name} at ${client.server} is there, ${standing.whose}: it will be held as well`,
+        );
+    });
+  }
+
+  /** For the provider of an end of a peering: its cluster is that of the cluster ID. Objects of an ID that is not would be made in vain. */
+  beforeProvider(name: string): pulumi.ResourceHookBinding {
+    return this.before(`Provider_${name}`, () => this.checkClusterId());
+  }
+
+  private async checkClusterId(): Promise<void> {
+    const { kubeconfig, clusterId, liqoNamespace } = this;
+    if (kubeconfig === undefined || clusterId === undefined || liqoNamespace === undefined) return;
+    await lookBeforehand(kubeconfig, async (client, signal) => {
+      const fault = await clusterIdFault(client, { clusterId, namespace: liqoNamespace }, signal);
+      if (fault !== undefined) throw new Error(fault);
+    });
+  }
+
+  private before(what: string, look: Look): pulumi.ResourceHookBinding {
+    if (isMocked()) return {};
+    // The engine calls it from outside of the program's run, of which a process may have several: what is asked and told belongs to this one.
+    const hook = AsyncResource.bind(async ({ newInputs = {} }: pulumi.ResourceHookArgs) => {
+      const { kubeconfig } = this;
+      if (kubeconfig === undefined) return;
+      await lookBeforehand(kubeconfig, (client, signal) => look(client, newInputs, signal));
+    });
+    return { beforeCreate: [new pulumi.ResourceHook(`${what}_existing`, hook, { onDryRun: true })] };
+  }
+}
+
+type Look = (client: KubeClient, inputs: Record<string, unknown>, signal: AbortSignal) => Promise<void>;
+
+const isPreview = () => pulumi.runtime.isDryRun();
+const tell = (line: string) => void pulumi.log.info(line);
+
+const objectInputs = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+  }),
+});
+
+const namespaceInputs = z.object({ name: z.string(), peer: z.string() });
