@@ -16,7 +16,14 @@ import {
 import { componentLabels } from "./component-labels";
 import { DeploymentName } from "./deployments";
 import type { ManifestOf } from "./manifest";
-import { consumerSecrets, consumerServices, peerCopies, peerGateways, peerIPs, peerSecrets } from "./peer-webhooks";
+import {
+  consumerSecrets,
+  consumerServices,
+  peerCopies,
+  peerGateways,
+  peerIPs,
+  peerSecrets,
+} from "./peer-webhooks";
 import {
   authenticationGroup,
   offloadingGroup,
