@@ -111,7 +111,10 @@ function mutatingRegistrations({ namespace }: WebhookEndpoint): Registration[] {
       operations: ["CREATE", "UPDATE"],
       // Upstream's is. But who may write a Tenant may label it, and would have no rules at all.
       skippable: false,
-      conditions: { "not-deleting": NOT_DELETING, "label-is-due": `${peerLabel} == ''` },
+      conditions: {
+        "not-deleting": NOT_DELETING,
+        "anything-is-due": `${peerLabel} == '' || (!(${CREATED}) && ${BY_PEER} && ${fieldDiffers("tenantCondition")})`,
+      },
     },
   ];
 }

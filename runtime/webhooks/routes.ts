@@ -45,7 +45,7 @@ import { QuotaLedger } from "./quota-ledger";
 import { validateResourceSlice } from "./resource-slice";
 import { shadowPodValidator } from "./shadow-pod";
 import { stampCreator } from "./shadow-pod-creator";
-import { labelTenant, validateTenant } from "./tenant";
+import { completeTenant, validateTenant } from "./tenant";
 import { tenantOf } from "./tenant-placement";
 import { virtualNodeWebhook } from "./virtual-node";
 import type { Routes } from "./webhook";
@@ -83,7 +83,7 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
     "/validate/peer-ips": (request) =>
       validatePeerIP(request, () => peerIPContext(context.client, request.namespace)),
     "/mutate/foreign-cluster": labelForeignCluster,
-    "/mutate/tenants": labelTenant,
+    "/mutate/tenants": completeTenant,
     "/validate/tenants": async (request) =>
       validateTenant(request, {
         namespaceLabels: await namespaceLabels(context.client, request.namespace),

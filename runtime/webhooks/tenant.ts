@@ -13,12 +13,28 @@ import {
 import { verdictOnFindings } from "./fault-verdict";
 import { credentialFindings } from "./tenant-credentials";
 
-/** A Tenant without the label that peers are looked up by gets it (control plane reference 13). */
-export function labelTenant({ object }: AdmissionRequest): Verdict {
-  const clusterID = object === undefined ? undefined : clusterOf(object);
-  if (object === undefined || clusterID === undefined || object.metadata.labels[Label.remoteClusterID])
-    return ALLOWED;
-  return patched(labelPatch(object, Label.remoteClusterID, clusterID));
+/**
+ * A Tenant without the label that peers are looked up by gets it (control plane reference 13). What the provider's administrator decided stays where a
+ * peer writes another condition, with a warning: upstream's `liqoctl authenticate` writes `Active` each time.
+ */
+export function completeTenant(request: AdmissionRequest): Verdict {
+  const { object } = request;
+  if (object === undefined) return ALLOWED;
+  const clusterID = clusterOf(object);
+  const label =
+    clusterID === undefined || object.metadata.labels[Label.remoteClusterID]
+      ? []
+      : labelPatch(object, Label.remoteClusterID, clusterID);
+  const decided = conditionChangedByPeer(request);
+  if (decided === undefined) return patched(label);
+  const { before, after } = decided;
+  return {
+    allowed: true,
+    patch: [...label, { op: "add", path: "/spec/tenantCondition", value: before }],
+    warnings: [
+      `spec.tenantCondition stays "${before}" and does not become "${after}": only the administrator of this cluster changes it`,
+    ],
+  };
 }
 
 /** What a Tenant is checked against. */
@@ -75,13 +91,22 @@ export function validateTenant(request: AdmissionRequest, surroundings: TenantSu
 }
 
 /** A consumer's own administrator, who may write its Tenant, does not undo what the provider's decided about it. */
-function overreachOfPeer({ object, oldObject, groups, username }: AdmissionRequest): string | undefined {
+function overreachOfPeer(request: AdmissionRequest): string | undefined {
+  const changed = conditionChangedByPeer(request);
+  return changed === undefined
+    ? undefined
+    : `spec.tenantCondition is "${changed.before}" and may not become "${changed.after}" by user "${request.username}" of a peer; ask this cluster's administrator`;
+}
+
+function conditionChangedByPeer({
+  object,
+  oldObject,
+  groups,
+}: AdmissionRequest): { before: string; after: string } | undefined {
   if (object === undefined || oldObject === undefined) return undefined;
   if (!groups.includes(Name.controlPlaneOrganization)) return undefined;
   const [before, after] = [conditionOf(oldObject), conditionOf(object)];
-  return before === after
-    ? undefined
-    : `spec.tenantCondition is "${before}" and may not become "${after}" by user "${username}" of a peer; ask this cluster's administrator`;
+  return before === after ? undefined : { before, after };
 }
 
 function conditionOf({ raw }: AdmittedObject): string {

@@ -213,10 +213,9 @@ describe("an attack by Tenants", function () {
     it("does not undo what milan's administrator decided", async () => {
       const condition = (tenantCondition: string) => ({ spec: { tenantCondition } });
       await admin().patch(Tenant, tenantOfRome, condition("Cordoned"), { type: "merge" });
-      assert.match(
-        await refusal(edit(condition("Active"))),
-        /spec\.tenantCondition is "Cordoned" and may not/,
-      );
+      // Upstream's liqoctl writes Active whenever it authenticates again, so that the request goes through and changes nothing.
+      assert.equal(await refusal(edit(condition("Active"))), "allowed");
+      assert.equal((await admin().get(Tenant, tenantOfRome))?.spec.tenantCondition, "Cordoned");
       assert.equal(await refusal(edit({ spec: { proxyURL: "http://proxy.example.org:8118" } })), "allowed");
       await admin().patch(Tenant, tenantOfRome, condition("Active"), { type: "merge" });
     });

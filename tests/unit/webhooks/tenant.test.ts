@@ -8,7 +8,7 @@ import {
   publicKeyDer,
 } from "../../../runtime/identity";
 import { labelForeignCluster } from "../../../runtime/webhooks/foreign-cluster";
-import { labelTenant, validateTenant } from "../../../runtime/webhooks/tenant";
+import { completeTenant, validateTenant } from "../../../runtime/webhooks/tenant";
 import { CN, hostileRequest, O, subjectOf } from "../../support/hostile-identities";
 import { admissionRequest } from "./requests";
 
@@ -25,8 +25,8 @@ const addLabel = {
 
 describe("the label of a Tenant", () => {
   it("is added when it is missing, and never changed", () => {
-    assert.deepEqual(labelTenant(admissionRequest({ object: tenant({ a: "b" }) })), addLabel);
-    assert.deepEqual(labelTenant(admissionRequest({ object: tenant({ [key]: "turin" }) })), {
+    assert.deepEqual(completeTenant(admissionRequest({ object: tenant({ a: "b" }) })), addLabel);
+    assert.deepEqual(completeTenant(admissionRequest({ object: tenant({ [key]: "turin" }) })), {
       allowed: true,
     });
   });
@@ -156,6 +156,28 @@ describe("the condition of a Tenant", () => {
       [admin, "Drained", "Active", false],
       [admin, "Active", "Drained", false],
     ];
+  it("is put back where a peer changes it, with a warning", () => {
+    for (const [who, before, after, isPeers] of rows) {
+      const verdict = completeTenant(
+        admissionRequest({
+          operation: "UPDATE",
+          namespace,
+          object: conditioned(after),
+          oldObject: conditioned(before),
+          ...who,
+        }),
+      );
+      const stays = {
+        allowed: true,
+        patch: [{ op: "add", path: "/spec/tenantCondition", value: before }],
+        warnings: [
+          `spec.tenantCondition stays "${before}" and does not become "${after ?? "Active"}": only the administrator of this cluster changes it`,
+        ],
+      };
+      assert.deepEqual(verdict, isPeers ? stays : { allowed: true });
+    }
+  });
+
   for (const [who, before, after, refused] of rows) {
     it(`${refused ? "stays" : "may change"} from ${before} to ${after} by ${who.username}`, () => {
       const verdict = validateTenant(
