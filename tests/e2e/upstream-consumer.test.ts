@@ -107,7 +107,7 @@ describe("a consumer that runs upstream Liqo", function () {
       async () => {
         const proxy = { name: "api-server-proxy", namespace: "liqo-system" };
         await until("the proxy's address", async () => at(await user.find(sorts.ip, proxy), "status", "ip"));
-        await network.publish(user, "turin", "10.72.9.9");
+        await network.publish(user, "turin", "192.168.77.9");
       },
     ],
     [
