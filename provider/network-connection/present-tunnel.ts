@@ -86,12 +86,11 @@ export function rollout(deployment: Deployment | undefined): Finding<string> {
   return { is: "met", value: labels.map(([key, value]) => `${key}=${value}`).join(",") };
 }
 
-/** When the first of the pods started that run, in milliseconds since the epoch. */
+/** When the first of the pods that run began, in milliseconds since the epoch. A container that restarts there keeps its tunnel. */
 export function startOf(pods: readonly Pod[]): number | undefined {
   const starts = pods
     .filter(({ metadata }) => !metadata.deletionTimestamp)
-    .flatMap(({ status }) => status?.containerStatuses ?? [])
-    .map(({ state }) => Date.parse(String(state?.running?.startedAt ?? "")))
+    .map(({ status }) => Date.parse(String(status?.startTime ?? "")))
     .filter((time) => !Number.isNaN(time));
   return starts.length === 0 ? undefined : Math.min(...starts);
 }

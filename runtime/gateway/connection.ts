@@ -11,7 +11,7 @@ export class ConnectionObject {
   private writing: Promise<void> = Promise.resolve();
   /** The status that was written last, until the cache has it. */
   private written: Connection | undefined;
-  /** Whether this process has told that packets pass. */
+  /** Whether this process has told that packets pass through its tunnel. */
   private confirmed = false;
 
   constructor(
@@ -19,6 +19,8 @@ export class ConnectionObject {
     private readonly gateway: Gateway,
     private readonly global: GlobalMetadata,
     private readonly refreshMs: number,
+    /** Whether the tunnel is another one than before this process, so that what is told of it is not told of this one yet. */
+    private readonly isNewTunnel: () => boolean = () => false,
   ) {
     const { namespace, peer } = gateway;
     this.connections = runtime.informers.informer(Connection, {
@@ -48,7 +50,13 @@ export class ConnectionObject {
     const status =
       reachability === undefined
         ? { value: "Connected" }
-        : connectionStatus(reachability, object.status, clock.now(), this.refreshMs, this.confirmed);
+        : connectionStatus(
+            reachability,
+            object.status,
+            clock.now(),
+            this.refreshMs,
+            this.confirmed || !this.isNewTunnel(),
+          );
     // With nothing new to tell, a spec that was edited and put back is answered all the same.
     const told = status ?? (object.status === undefined ? undefined : {});
     if (told === undefined) return;

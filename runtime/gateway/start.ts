@@ -98,7 +98,7 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
           signal: runtime.signal,
           onChange: () => later.onActivity(),
         });
-  const connection = new TunnelConnection(runtime, gateway, flags);
+  const connection = new TunnelConnection(runtime, gateway, link, flags);
   const tunnel = new Tunnel(agent, {
     gateway,
     link,
@@ -161,13 +161,21 @@ class TunnelConnection {
   constructor(
     private readonly runtime: RuntimeContext,
     private readonly gateway: Gateway,
+    link: TunnelInterface,
     flags: GatewayFlags,
   ) {
     const { clock, log, signal } = runtime;
     this.triedAt = clock.monotonic();
     const global = { labels: flags.globalLabels, annotations: flags.globalAnnotations };
     if (flags.enableConnectionController) {
-      this.object = new ConnectionObject(runtime, gateway, global, flags.pingUpdateStatusInterval);
+      const { pingUpdateStatusInterval } = flags;
+      this.object = new ConnectionObject(
+        runtime,
+        gateway,
+        global,
+        pingUpdateStatusInterval,
+        () => link.isNew,
+      );
     }
     if (flags.pingEnabled) {
       this.pings = new PingLink({

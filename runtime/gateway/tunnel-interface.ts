@@ -24,6 +24,7 @@ export class MadeLaterError extends Error {
 /** The interface of the tunnel: made where it is missing, by the kernel, or by wireguard-go where the kernel has no WireGuard. */
 export class TunnelInterface {
   private readonly delay = new RestartDelay();
+  private made = false;
 
   constructor(
     private readonly kernel: Kernel,
@@ -34,6 +35,11 @@ export class TunnelInterface {
 
   get name(): string {
     return this.link.name;
+  }
+
+  /** Whether this process made it. One that a process before made has carried the tunnel all the time. */
+  get isNew(): boolean {
+    return this.made;
   }
 
   /** Returns which of the two carries the tunnel. @throws Error where neither can, MadeLaterError where it was tried too often */
@@ -55,8 +61,11 @@ export class TunnelInterface {
     const remaining = this.delay.remaining(this.clock.monotonic());
     if (remaining > 0) throw new MadeLaterError(name, this.delay.earlyEnds, remaining);
     const faults = await this.begin();
-    const made = await this.observe();
-    if (made !== undefined) return made;
+    const found = await this.observe();
+    if (found !== undefined) {
+      this.made = true;
+      return found;
+    }
     throw new Error(`no tunnel can be made here; ${faults.join("; ") || `${name} vanished at once`}`);
   }
 

@@ -69,8 +69,8 @@ export class GatewayPlayer {
     let start: string | undefined;
     for (const pod of pods) {
       if (pod.metadata.deletionTimestamp) continue;
-      const running = pod.status?.containerStatuses?.[0]?.state?.running?.startedAt;
-      start = running === undefined ? await this.run(pod) : String(running);
+      const began = pod.status?.startTime;
+      start = began === undefined ? await this.run(pod) : String(began);
     }
     return start;
   }
@@ -79,6 +79,7 @@ export class GatewayPlayer {
     const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
     const status = {
       phase: "Running",
+      startTime: now,
       podIP: "10.0.0.7",
       conditions: [{ type: "Ready", status: "True", lastTransitionTime: now }],
       containerStatuses: (pod.spec?.containers ?? []).map(({ name, image = "" }) => ({

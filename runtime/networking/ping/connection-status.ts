@@ -19,10 +19,11 @@ const NOTABLE_MS = 5;
  * written with it, and again when the least of a minute has become notably another, at most once in the interval; each one is in the gateway's metrics. While
  * nothing is known yet, the state is `Connecting` (networking reference 10.4, which writes every latency that is older than the interval).
  *
- * A gateway whose predecessor left `Connected` says so once itself: whoever has changed the tunnel sees that it is the new one that works.
+ * A gateway that made its tunnel anew says once itself that packets pass, where its predecessor left `Connected`: whoever has changed the tunnel sees
+ * that it is the new one that works.
  *
  * @param now wall clock, milliseconds
- * @param confirmed whether this gateway has told before that packets pass
+ * @param confirmed whether what is told is told of the present tunnel
  */
 export function connectionStatus(
   reachability: Reachability,

@@ -40,7 +40,8 @@ describe("the Connection of a gateway (networking reference 10.3, 10.4)", () => 
     await server.close();
   });
 
-  const object = () => new ConnectionObject(context, gateway, { labels: {}, annotations: {} }, INTERVAL_MS);
+  const object = (isNewTunnel = false) =>
+    new ConnectionObject(context, gateway, { labels: {}, annotations: {} }, INTERVAL_MS, () => isNewTunnel);
   const stored = () => server.get(Connection, "liqo-tenant-milan/gw-to-milan") ?? assert.fail();
   const answering = (leastMs: number): Reachability => ({ state: "connected", latencyMs: leastMs, leastMs });
 
@@ -69,7 +70,7 @@ describe("the Connection of a gateway (networking reference 10.3, 10.4)", () => 
     assert.equal(status?.value, "Connecting");
   });
 
-  it("is written when the state changes, and not for answers that say the same; a new process says once that packets pass", async () => {
+  it("is written when the state changes, and not for answers that say the same; a new tunnel says once that packets pass", async () => {
     const first = object();
     await first.report({ state: "unknown" });
     await first.report({ state: "connected", latencyMs: 12.4 });
@@ -79,11 +80,17 @@ describe("the Connection of a gateway (networking reference 10.3, 10.4)", () => 
     assert.deepEqual(server.writes.slice(before), []);
     await context.end();
     context = testContext(server.kubeconfig, "gateway");
+    const restarted = object();
+    await restarted.report({ state: "unknown" });
+    await restarted.report({ state: "connected", latencyMs: 700 });
+    assert.deepEqual(server.writes.slice(before), [], "another process with the same tunnel");
+    await context.end();
+    context = testContext(server.kubeconfig, "gateway");
     const earlier = { status: { latency: { timestamp: "2026-05-04T12:00:00Z" } } };
     const how = { type: "merge", subresource: "status" } as const;
     await context.client.patch(Connection, stored().metadata, earlier, how);
     const written = server.writes.length;
-    const next = object();
+    const next = object(true);
     await next.report({ state: "unknown" });
     assert.equal(server.writes.length, written);
     for (let count = 0; count < 3; count++) await next.report({ state: "connected", latencyMs: 700 });

@@ -107,14 +107,13 @@ describe("an answer of the present spec", () => {
   ] as const)
     it(`judges a gateway ${what}`, () => assert.equal(rollout(deployment(status)).is, expected));
 
-  const container = { name: "gateway", image: "", imageID: "", ready: true, restartCount: 0 };
   it("counts packets from when the gateway's pod began", () => {
-    const pod = (startedAt: string, deletionTimestamp?: string): Pod => ({
+    const pod = (startTime: string, deletionTimestamp?: string): Pod => ({
       apiVersion: "v1",
       kind: "Pod",
       spec: { containers: [] },
       metadata: { name: "gw", ...(deletionTimestamp !== undefined && { deletionTimestamp }) },
-      status: { containerStatuses: [{ ...container, state: { running: { startedAt } } }] },
+      status: { startTime },
     });
     const start = startOf([
       pod("2026-05-04T12:00:30Z"),
