@@ -9,14 +9,9 @@ export interface Claim {
   creator: string;
   /** The pod was there, so that it is gone for good when it is not. */
   seen: boolean;
-  /** When the ShadowPod was seen to be gone, in milliseconds of a monotonic clock. */
-  since: number;
   /** Uid of the pod, once it was asked for. */
   pod?: string;
 }
-
-/** A controller whose watch lags may still make the pod of a ShadowPod that is gone. */
-export const MAY_STILL_COME_MS = 2_000;
 
 export interface Finding {
   claims: readonly Claim[];
@@ -26,7 +21,6 @@ export interface Finding {
   pod: Pod | undefined;
   /** Of the ShadowPod of that name. */
   liveUid: string | undefined;
-  now: number;
 }
 
 /** Whether a pod of a ShadowPod is there, runs, and its ShadowPod does not count for it. */
@@ -36,15 +30,12 @@ export function isLeft(pod: Pod, liveUid: string | undefined): boolean {
 }
 
 /** The claims on one name that stay when it is known which pod has it: of all that there are, a name has one pod. */
-export function settled({ claims, before, pod, liveUid, now }: Finding): Claim[] {
+export function settled({ claims, before, pod, liveUid }: Finding): Claim[] {
   const later = claims.filter((claim) => !before.includes(claim));
   const asked = claims.filter((claim) => before.includes(claim));
   const owner = controllerOf(pod)?.uid;
-  if (pod === undefined || !isManaged(pod) || hasEnded(pod.status?.phase)) {
-    const mayCome = ({ shadow, seen, since }: Claim) =>
-      !seen && shadow !== owner && now - since < MAY_STILL_COME_MS;
-    return [...asked.filter(mayCome), ...later];
-  }
+  // A controller whose watch lags may still make one that was never seen. The survey that follows finds it.
+  if (pod === undefined || !isManaged(pod) || hasEnded(pod.status?.phase)) return later;
   // While the name is taken, no other pod comes.
   if (!isLeft(pod, liveUid)) return later;
   const found = { seen: true, pod: pod.metadata.uid ?? "" };
@@ -52,5 +43,5 @@ export function settled({ claims, before, pod, liveUid, now }: Finding): Claim[]
   const whose = (claim: Claim) => owner === undefined || claim.shadow === owner;
   const theirs = asked.find(whose) ?? later.find(whose);
   if (theirs !== undefined) return [{ ...theirs, ...found }, ...later.filter((claim) => claim !== theirs)];
-  return [{ shadow: owner ?? "", creator: creatorOf(pod), since: now, ...found }, ...later];
+  return [{ shadow: owner ?? "", creator: creatorOf(pod), ...found }, ...later];
 }

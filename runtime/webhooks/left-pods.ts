@@ -14,8 +14,8 @@ const FRESH_MS = 250;
 const FRESH_TIMES = 9;
 /** After ShadowPods went, all pods are listed once in this time. */
 const SURVEY_MS = 300_000;
-/** The same after a pod was given up that was never seen. */
-const SURVEY_UNSEEN_MS = 60_000;
+/** The same after a pod was given up that was never seen: a controller whose watch lags may make it later. */
+const SURVEY_UNSEEN_MS = 5_000;
 const AGAIN_MS = 1_000;
 
 /**
@@ -23,7 +23,8 @@ const AGAIN_MS = 1_000;
  *
  * A pod may take any time to end, and the peer says how long. That a ShadowPod goes is seen by its watch, and from then on its pod counts. That the pod is
  * gone too matters to nobody until there is no room for another, so only then the API server is asked, and no watch of all pods is paid for. What no
- * watch of ShadowPods can tell is found by a list of all pods: when the process starts, when the watch began anew, and some minutes after ShadowPods went.
+ * watch of ShadowPods can tell is found by a list of all pods: when the process starts, when the watch began anew, seconds after a pod was given up that was
+ * never seen, and some minutes after ShadowPods went.
  */
 export class LeftPods {
   private readonly claims = new Map<string, Claim[]>();
@@ -63,7 +64,7 @@ export class LeftPods {
    */
   shadowGone({ key, uid, creator, demand, released }: BookedShadowPod, seen: boolean): void {
     if (released) return;
-    const claim: Claim = { shadow: uid, creator, seen, since: this.context.clock.monotonic() };
+    const claim: Claim = { shadow: uid, creator, seen };
     const others = this.claims.get(key);
     this.claims.set(key, others === undefined ? [claim] : [...others, claim]);
     this.ledger.store({ key: entryOf(key, uid), uid, creator, demand, released: false });
@@ -172,8 +173,7 @@ export class LeftPods {
   /** @param before the claims on a name when the API server was asked */
   private settle(key: string, before: readonly Claim[], pod: Pod | undefined): boolean {
     const claims = this.claims.get(key) ?? [];
-    const now = this.context.clock.monotonic();
-    const kept = settled({ claims, before, pod, liveUid: this.liveUid(key), now });
+    const kept = settled({ claims, before, pod, liveUid: this.liveUid(key) });
     if (pod !== undefined) {
       // From now on exactly what the pod asks for counts.
       for (const claim of kept) {

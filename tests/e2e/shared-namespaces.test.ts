@@ -8,7 +8,7 @@ import * as k8s from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 
 import * as liqo from "../../components";
-import { Identity, Namespace, Secret, Tenant } from "../../runtime/api";
+import { ConfigMap, DataKey, Identity, Name, Namespace, Secret, Tenant } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
 import { nonceSecret, tenantNamespace } from "../../runtime/plan/peering";
 import type { ManagedCluster } from "../support/managed-cluster";
@@ -39,6 +39,7 @@ describe("what peerings share, on the real engine", function () {
     const [first, second] = clusters;
     assert.ok(first && second);
     [rome, milan] = [first.admin, second.admin];
+    await Promise.all([tellClusterId(rome, "liqo", "rome"), tellClusterId(milan, "liqo-system", "milan")]);
     project = await pulumiProject("shared", {
       resourcePlugins: ["kubernetes", "random"],
       progress: console.log,
@@ -342,4 +343,14 @@ class FormerNamespaces extends pulumi.ComponentResource {
     }
     this.registerOutputs({});
   }
+}
+
+/** As an installation does, so that peerings see whose cluster it is. */
+async function tellClusterId(client: KubeClient, namespace: string, clusterId: string): Promise<void> {
+  await client.create(ConfigMap, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: Name.clusterIDConfigMap, namespace },
+    data: { [DataKey.clusterID]: clusterId },
+  });
 }

@@ -55,6 +55,7 @@ export class Peer {
   private readonly listeners = new Set<NamespaceListener>();
   private readonly running = new Map<string, RemoteNamespace>();
   private accepted: ReadonlyMap<string, string> = new Map();
+  private judged = false;
   private map: NamespaceMap | undefined;
   private reader: ProviderAccess | undefined;
   private readerInformers: InformerSet | undefined;
@@ -82,9 +83,9 @@ export class Peer {
     );
   }
 
-  /** Whether it is known which namespaces are offloaded. */
+  /** Whether it is known which namespaces are offloaded: both lists have come, and {@link remoteNamespaceOf} says what follows from them. */
   get known(): boolean {
-    return this.sources.maps.synced && this.sources.offloadings.synced;
+    return this.judged;
   }
 
   /** Client for what is bound to no node; undefined while no member has one. */
@@ -183,7 +184,8 @@ export class Peer {
       .list()
       .filter(({ metadata }) => metadata.namespace === this.identity.namespace);
     this.map = mapToProvider(inTenant, this.identity.clusterId);
-    this.accepted = this.known ? acceptedNamespaces(this.map, this.offloadingOf) : before;
+    this.judged = this.sources.maps.synced && this.sources.offloadings.synced;
+    this.accepted = this.judged ? acceptedNamespaces(this.map, this.offloadingOf) : before;
 
     for (const namespace of [...this.running.values()]) {
       const moved = this.accepted.get(namespace.local) !== namespace.remote;

@@ -5,7 +5,7 @@ import { silentLogger } from "../../../runtime/kube";
 import { TestClock } from "../../../runtime/kube/test-clock";
 import { amountsOf } from "../../../runtime/plan/quantity";
 import { bookedShadowPod } from "../../../runtime/webhooks/booked-pods";
-import { type Claim, MAY_STILL_COME_MS, settled } from "../../../runtime/webhooks/left-pod-claims";
+import { type Claim, settled } from "../../../runtime/webhooks/left-pod-claims";
 import { LeftPods } from "../../../runtime/webhooks/left-pods";
 import { QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
 
@@ -42,15 +42,12 @@ const podOf = (name: string, owner: string | undefined, cpu = "1", phase = "Runn
 const cpus = (cpu: number, pods = cpu) => (pods === 0 ? new Map() : amountsOf({ cpu, pods }));
 
 describe("the claims on a name, when it is known which pod has it", () => {
-  const now = 100_000;
   const claim = (shadow: string, more: Partial<Claim> = {}): Claim => ({
     shadow,
     creator: user,
     seen: false,
-    since: now - MAY_STILL_COME_MS,
     ...more,
   });
-  const young = { since: now - MAY_STILL_COME_MS + 1 };
   const foreign: Pod = { ...podOf("web", undefined), metadata: { name: "web", namespace: "shop-rome" } };
   const table: [
     title: string,
@@ -60,23 +57,10 @@ describe("the claims on a name, when it is known which pod has it", () => {
     kept: string[],
   ][] = [
     ["end when there is none", [claim("1")], undefined, undefined, []],
-    [
-      "end at once when it was there before",
-      [claim("1", { ...young, seen: true })],
-      undefined,
-      undefined,
-      [],
-    ],
-    ["stay while it may still come", [claim("1", young)], undefined, undefined, ["1"]],
+    ["end when it was there before", [claim("1", { seen: true })], undefined, undefined, []],
     ["stay while it is there", [claim("1")], podOf("web", "1"), undefined, ["1"]],
-    ["end when it has ended", [claim("1", young)], podOf("web", "1", "1", "Succeeded"), undefined, []],
-    [
-      "stay with the one whose pod it is",
-      [claim("1"), claim("2", young)],
-      podOf("web", "1"),
-      undefined,
-      ["1"],
-    ],
+    ["end when it has ended", [claim("1")], podOf("web", "1", "1", "Succeeded"), undefined, []],
+    ["stay with the one whose pod it is", [claim("1"), claim("2")], podOf("web", "1"), undefined, ["1"]],
     [
       "stay with the first when it has no owner",
       [claim("1"), claim("2")],
@@ -84,7 +68,7 @@ describe("the claims on a name, when it is known which pod has it", () => {
       undefined,
       ["1"],
     ],
-    ["end when the pod is that of a later ShadowPod", [claim("1", young)], podOf("web", "2"), "2", []],
+    ["end when the pod is that of a later ShadowPod", [claim("1")], podOf("web", "2"), "2", []],
     ["stay beside a later ShadowPod", [claim("1")], podOf("web", "1"), "2", ["1"]],
     ["end when somebody else's pod has the name", [claim("1")], foreign, undefined, []],
     ["begin when a pod is found", [], podOf("web", "1"), undefined, ["1"]],
@@ -94,7 +78,7 @@ describe("the claims on a name, when it is known which pod has it", () => {
   for (const [title, before, pod, liveUid, kept] of table) {
     it(title, () =>
       assert.deepEqual(
-        settled({ claims: before, before, pod, liveUid, now }).map(({ shadow }) => shadow),
+        settled({ claims: before, before, pod, liveUid }).map(({ shadow }) => shadow),
         kept,
       ),
     );
@@ -102,7 +86,7 @@ describe("the claims on a name, when it is known which pod has it", () => {
 
   it("stay where they were made after the API server was asked", () => {
     const later = claim("2");
-    const finding = { claims: [claim("1"), later], before: [], pod: undefined, liveUid: undefined, now };
+    const finding = { claims: [claim("1"), later], before: [], pod: undefined, liveUid: undefined };
     assert.equal(settled(finding).length, 2);
     assert.deepEqual(settled({ ...finding, claims: [later], pod: podOf("web", "2") }), [
       { ...later, seen: true, pod: "pod of 2" },
@@ -233,15 +217,14 @@ describe("pods whose ShadowPod is gone", () => {
     assert.deepEqual(ledger.usage(user), cpus(0));
   });
 
-  it("are found a minute later, where a controller made them late", async () => {
+  it("are found seconds later, where a controller made them late", async () => {
     gone(shadowPod("earlier", "0", "Running"));
     await clock.advance(300_000 - 1);
     gone(shadowPod("web", "1"));
-    await clock.advance(MAY_STILL_COME_MS);
     assert.equal(await left.look(user), true);
     assert.deepEqual(ledger.usage(user), cpus(0));
     put(podOf("web", "1"));
-    await clock.advance(60_000);
+    await clock.advance(5_000);
     await settle();
     assert.deepEqual(ledger.usage(user), cpus(1));
     pods.clear();
