@@ -28,7 +28,8 @@ const AGAIN_MS = 1_000;
  */
 export class LeftPods {
   private readonly claims = new Map<string, Claim[]>();
-  private readonly looks = new Map<string, Promise<boolean>>();
+  /** By creator: the last look, while it is fresh, and the uids of the ShadowPods that were gone when it began. */
+  private readonly looks = new Map<string, { result: Promise<boolean>; gone: ReadonlySet<string> }>();
   private surveyed = false;
   private surveying = false;
   private surveyAgain = false;
@@ -77,15 +78,16 @@ export class LeftPods {
    * @returns whether one of them was not, and there may be room now
    */
   look(creator: string): Promise<boolean> {
-    const running = this.looks.get(creator);
-    if (running !== undefined) return running;
-    const keys = [...this.claims].flatMap(([key, claims]) =>
-      claims.some((claim) => claim.creator === creator) ? [key] : [],
-    );
-    if (keys.length === 0) return Promise.resolve(false);
+    const last = this.looks.get(creator);
+    const claims = [...this.claims.values()].flat().filter((claim) => claim.creator === creator);
+    const isDue = (claim: Claim) => claim.creator === creator && last?.gone.has(claim.shadow) !== true;
+    const due = [...this.claims].flatMap(([key, ofName]) => (ofName.some(isDue) ? [key] : []));
+    // What went since the last look is asked for at once where it is little: its creator waits for the room.
+    if (last !== undefined && (due.length === 0 || due.length > ASKED_ONE_BY_ONE)) return last.result;
+    if (due.length === 0) return Promise.resolve(false);
     const { clock } = this.context;
     const begin = clock.monotonic();
-    const looking = (keys.length > ASKED_ONE_BY_ONE ? this.list(creator) : this.askFor(keys)).catch(
+    const result = (due.length > ASKED_ONE_BY_ONE ? this.list(creator) : this.askFor(due)).catch(
       (error: unknown) => {
         this.context.log.warn("pods without ShadowPods count on: the API server does not tell of them", {
           error,
@@ -93,12 +95,15 @@ export class LeftPods {
         return false;
       },
     );
-    this.looks.set(creator, looking);
-    void looking.then(() => {
+    const look = { result, gone: new Set(claims.map(({ shadow }) => shadow)) };
+    this.looks.set(creator, look);
+    void result.then(() => {
       const freshMs = Math.max(FRESH_MS, FRESH_TIMES * (clock.monotonic() - begin));
-      clock.after(freshMs, () => this.looks.delete(creator));
+      clock.after(freshMs, () => {
+        if (this.looks.get(creator) === look) this.looks.delete(creator);
+      });
     });
-    return looking;
+    return result;
   }
 
   /** Finds all that is there, again and again until it could. */
