@@ -150,7 +150,9 @@ export class Reflector<T extends KubeObject> {
     // What comes after it may make it good, so the next attempt does not begin with it.
     if (error instanceof AnswerLimitError) this.resumeFrom = undefined;
     const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const { delayMs } = this.backoff.after({ ...this.ending("failed"), forbidden: this.forbidden, askedMs });
+    const answered = error instanceof ApiError;
+    const { forbidden } = this;
+    const { delayMs } = this.backoff.after({ ...this.ending("failed"), answered, forbidden, askedMs });
     log.warn("watch failed", { watch: this.what, error, retryInMs: Math.round(delayMs) });
     return delayMs;
   }

@@ -12,6 +12,8 @@ export interface WatchEnd {
   how: "ended" | "gone" | "cut" | "failed";
   /** For how long it was open. */
   openMs: number;
+  /** Whether the server gave an answer, if only a refusal. */
+  answered?: boolean;
   /** Whether the server said no to us (403). */
   forbidden?: boolean;
   /** How long the server asks us to wait, in milliseconds. */
@@ -46,6 +48,8 @@ const MAX_ASKED_MS = 300_000;
  */
 export class WatchBackoff {
   private failures = 0;
+  /** Whether the last failure was one without an answer. */
+  private unreachable = false;
   /** Cuts without an event since. */
   private cuts = 0;
   /** Watches in a row that did not last, by the server's doing. */
@@ -72,7 +76,7 @@ export class WatchBackoff {
     this.shortCuts = 0;
   }
 
-  after({ how, openMs, forbidden = false, askedMs = 0 }: WatchEnd): Next {
+  after({ how, openMs, forbidden = false, answered = forbidden, askedMs = 0 }: WatchEnd): Next {
     if (openMs >= LASTING_MS) this.lasted();
     else if (how === "cut") this.shortCuts += 1;
     else if (how !== "failed" || openMs > 0) this.short += 1;
@@ -92,7 +96,9 @@ export class WatchBackoff {
         return { delayMs: pause * random(), ...(tooMany > 0 && { short: this.shortCuts }) };
       }
       case "failed": {
-        this.failures += 1;
+        // A server that is back is not made to pay for the time that it was away.
+        this.failures = answered && this.unreachable ? 1 : this.failures + 1;
+        this.unreachable = !answered;
         const pause = backoff(
           Math.max(this.failures, openMs > 0 ? short : 0),
           forbidden ? FORBIDDEN : FAILED,

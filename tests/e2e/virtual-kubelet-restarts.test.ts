@@ -242,10 +242,17 @@ describe("virtual kubelet: restarts, replicas, and a provider that is away", fun
 
     it("denying, leaves no pod Ready that it has removed or hides, and each comes back with the rights", async () => {
       const rights = { name: "tenant-of-rome", namespace: THERE };
-      for (const name of ["removed", "hidden"]) {
+      for (const name of ["removed", "hidden", "probe"]) {
         await lab.rome.create(Pod, podOf(name));
         await lab.running(name);
       }
+      // The watches are back after the test before, each in its own time.
+      const probe = (await lab.shadow("probe"))?.metadata.uid;
+      await lab.milan.delete(ShadowPod, { name: "probe", namespace: THERE });
+      await until("the ShadowPod is made again", async () => {
+        const uid = (await lab.shadow("probe"))?.metadata.uid;
+        return uid !== undefined && uid !== probe;
+      });
       const readyOf = async (name: string) =>
         (await lab.local(name))?.status?.conditions?.find(({ type }) => type === "Ready");
       const binding = await lab.milan.get(RoleBinding, rights);

@@ -40,6 +40,16 @@ describe("backoff of a watch", () => {
     ["asked to come back in a thousand years", [{ ...failed, askedMs: 3e13 }], { delayMs: 300_000 }],
     ["asked for less than nothing", [{ ...failed, askedMs: -9_000 }], { delayMs: 800 }],
     ["unreachable after many cuts", [...times(20, { how: "cut", openMs: 20 }), failed], { delayMs: 800 }],
+    [
+      "busy after it was unreachable for long",
+      [...times(9, failed), { ...failed, answered: true }],
+      { delayMs: 800 },
+    ],
+    [
+      "busy ever again after it was unreachable",
+      [...times(9, failed), ...times(20, { ...failed, answered: true })],
+      { delayMs: 30_000 },
+    ],
     ["garbage after each list", times(4, { ...failed, openMs: 20 }), { delayMs: 6_400 }],
   ];
   for (const [name, ends, next] of cases) it(name, () => assert.deepEqual(last(...ends), next));
