@@ -124,7 +124,7 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
         namespace: namespaceOf(tenantObject),
         name: tenantObject.metadata.name,
         csr,
-        // None is a wish, too: a proxy that is taken out must be out of the credentials.
+        // The empty text asks for credentials without a proxy, so that one which is taken out of the program leaves them.
         proxyUrl: pulumi.output(proxyUrl).apply((url) => url ?? ""),
         apiServer: told.apply((installation) => installation?.apiServer),
         triggers: told.apply((installation) => installation && { access: installation.access }),

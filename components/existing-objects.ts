@@ -3,8 +3,7 @@ import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
-import { clusterIdFault } from "../provider/existing-objects/cluster-id";
-import { lookBeforehand } from "../provider/existing-objects/look";
+import { clusterIdFault, lookBeforehand } from "../provider/existing-objects/look";
 import { existingObject } from "../provider/existing-objects/object";
 import { standingIn } from "../provider/tenant-namespace/functions";
 import { Name } from "../runtime/api/keys";
@@ -67,7 +66,7 @@ export class ExistingObjects {
 
   /** For the provider of an end of a peering: its cluster is that of the cluster ID. Objects of an ID that is not would be made in vain. */
   beforeProvider(name: string): pulumi.ResourceHookBinding {
-    return this.before(`Provider_${name}`, () => this.checkClusterId());
+    return hookBefore(`Provider_${name}`, () => this.checkClusterId());
   }
 
   private async checkClusterId(): Promise<void> {
@@ -80,15 +79,22 @@ export class ExistingObjects {
   }
 
   private before(what: string, look: Look): pulumi.ResourceHookBinding {
-    if (isMocked()) return {};
-    // The engine calls it from outside of the program's run, of which a process may have several: what is asked and told belongs to this one.
-    const hook = AsyncResource.bind(async ({ newInputs = {} }: pulumi.ResourceHookArgs) => {
+    return hookBefore(what, async (inputs) => {
       const { kubeconfig } = this;
       if (kubeconfig === undefined) return;
-      await lookBeforehand(kubeconfig, (client, signal) => look(client, newInputs, signal));
+      await lookBeforehand(kubeconfig, (client, signal) => look(client, inputs, signal));
     });
-    return { beforeCreate: [new pulumi.ResourceHook(`${what}_existing`, hook, { onDryRun: true })] };
   }
+}
+
+function hookBefore(
+  what: string,
+  check: (inputs: Record<string, unknown>) => Promise<void>,
+): pulumi.ResourceHookBinding {
+  if (isMocked()) return {};
+  // The engine calls it from outside of the program's run, of which a process may have several: what is asked and told belongs to this one.
+  const hook = AsyncResource.bind(({ newInputs = {} }: pulumi.ResourceHookArgs) => check(newInputs));
+  return { beforeCreate: [new pulumi.ResourceHook(`${what}_existing`, hook, { onDryRun: true })] };
 }
 
 type Look = (client: KubeClient, inputs: Record<string, unknown>, signal: AbortSignal) => Promise<void>;

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
+import { apiServerAddressUrl } from "../runtime/plan/installation-settings";
 import type { InstallationArgs } from "./installation-args";
 import type { ToldByInstallation } from "./installed-clusters";
 import { digest } from "./triggers";
@@ -27,11 +28,7 @@ export function toldToPeers({
       networks: digest([podCidrs, externalCidr]),
       gatewayService: digest([gateway?.serviceAnnotations, gateway?.healthPort]),
       access: digest([access, iam]),
-      ...(access?.address !== undefined && iam === undefined && { apiServer: urlOf(access.address) }),
+      ...(access?.address !== undefined &&
+        iam === undefined && { apiServer: apiServerAddressUrl(access.address) }),
     }));
-}
-
-/** As the controllers tell it to consumers (control plane reference 7.1). */
-function urlOf(address: string): string {
-  return address.startsWith("https://") ? address : `https://${address}`;
 }

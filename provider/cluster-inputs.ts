@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { type KubeClient, KubeconfigError, parseKubeconfig } from "../runtime/kube";
+import { isForbidden, isNotFound, type KubeClient, KubeconfigError, parseKubeconfig } from "../runtime/kube";
 import { PartialFailure, type ClusterAccess, type ProviderContext } from "./resource-definition";
 import { WaitFailed } from "./waiting/object-wait";
 
@@ -94,3 +94,13 @@ export function objectId(ref: { name: string; namespace?: string | undefined }):
 
 /** Longest time for one look, as a refresh takes it. */
 export const lookMs = 10_000;
+
+/** What may be read; undefined where it is not there, or not ours to read. */
+export async function asFarAsAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -5,8 +5,8 @@ import {
   WgGatewayClient,
   WgGatewayServer,
 } from "../../runtime/api";
-import { ApiError, type KubeClient } from "../../runtime/kube";
-import { lookMs } from "../cluster-inputs";
+import type { KubeClient } from "../../runtime/kube";
+import { asFarAsAllowed, lookMs } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { staleStatus } from "../waiting/expectation";
 import { type Finding, waitForObject } from "../waiting/object-wait";
@@ -32,14 +32,8 @@ export async function madeOf(
   const { name, namespace, timeoutSeconds } = made;
   const limits = { signal: context.signal, deadlineMs: lookMs };
   const common = { client, timeoutSeconds, nextStep: "see the log of the controller manager" };
-  const isHere = <T extends KubeObject>(found: Promise<T | undefined>) =>
-    found.then(
-      (object) => object !== undefined,
-      (error: unknown) => {
-        if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return false;
-        throw error;
-      },
-    );
+  const isHere = async (found: Promise<KubeObject | undefined>) =>
+    (await asFarAsAllowed(found)) !== undefined;
   const ref = { name, namespace };
   const what = "a status of its present spec";
   if (made.kind === "GatewayClient") {

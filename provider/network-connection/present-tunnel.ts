@@ -1,6 +1,6 @@
 import { Connection, Deployment, Label, Pod } from "../../runtime/api";
-import { ApiError, type KubeClient } from "../../runtime/kube";
-import { lookMs } from "../cluster-inputs";
+import type { KubeClient } from "../../runtime/kube";
+import { asFarAsAllowed, lookMs } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { type Finding, waitForObject } from "../waiting/object-wait";
 
@@ -61,16 +61,6 @@ export async function presentTunnel(
       },
       context,
     );
-  }
-}
-
-/** What may be read; undefined where it is not there, or not ours to read. */
-async function asFarAsAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return undefined;
-    throw error;
   }
 }
 

@@ -14,7 +14,7 @@ import {
   Tenant,
   VirtualNode,
 } from "../../runtime/api";
-import { isNotFound, type KubeClient } from "../../runtime/kube";
+import { isNotFound, type KubeClient, type ListOptions } from "../../runtime/kube";
 import { lookMs } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 
@@ -86,9 +86,10 @@ export async function listIfServed<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,
   { signal }: ProviderContext,
+  selection: ListOptions = {},
 ): Promise<T[]> {
   try {
-    return await client.list(kind, {}, { signal, deadlineMs: lookMs });
+    return await client.list(kind, selection, { signal, deadlineMs: lookMs });
   } catch (error) {
     if (isNotFound(error)) return []; // its definition is gone already
     throw error;

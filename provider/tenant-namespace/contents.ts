@@ -11,9 +11,9 @@ import {
   RoleBinding,
   Tenant,
 } from "../../runtime/api";
-import { isNotFound, type KubeClient } from "../../runtime/kube";
+import type { KubeClient } from "../../runtime/kube";
 import { peeringUserBindingNames } from "../../runtime/plan/peering-user";
-import { lookMs } from "../cluster-inputs";
+import { listIfServed } from "../removal-guard/blockers";
 import type { ProviderContext } from "../resource-definition";
 import type { WantedNamespace } from "./holds";
 
@@ -24,11 +24,10 @@ import type { WantedNamespace } from "./holds";
 export async function neededInside(
   client: KubeClient,
   { name: namespace, peer }: WantedNamespace,
-  { signal }: ProviderContext,
+  context: ProviderContext,
 ): Promise<string[]> {
-  const limits = { signal, deadlineMs: lookMs };
   const put = async <T extends KubeObject>(kind: Kind<T>, counts: (object: T) => boolean = () => true) => {
-    const found = await listed(() => client.list(kind, { namespace }, limits));
+    const found = await listIfServed(client, kind, context, { namespace });
     return found
       .filter((object) => !object.metadata.deletionTimestamp && counts(object))
       .map(({ metadata }) => `${kind.kind} ${metadata.name}`);
@@ -44,14 +43,4 @@ export async function neededInside(
     put(RoleBinding, ({ metadata }) => metadata.name === user),
   ]);
   return found.flat();
-}
-
-/** None of a kind whose definition is gone already. */
-async function listed<T>(list: () => Promise<T[]>): Promise<T[]> {
-  try {
-    return await list();
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
 }

@@ -8,7 +8,7 @@ import { tenantNamespace } from "../../runtime/plan/peering";
 import { clusterIDInput, clusterInputs, inCluster, lookMs, nameInput, timeoutInput } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
-import { waitForObject } from "../waiting/object-wait";
+import { CREDENTIALS_REFUSED, waitForObject } from "../waiting/object-wait";
 import { neededInside } from "./contents";
 import { holdersOf, type Standing, standingOf, type WantedNamespace } from "./holds";
 
@@ -90,8 +90,7 @@ async function undisturbed<T>({ server }: KubeClient, attempt: () => Promise<T>)
       return await attempt();
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
-        const sentence = `${server} does not accept the kubeconfig's credentials (401); they are wrong or have expired, give a present kubeconfig`;
-        throw new Error(sentence, { cause: error });
+        throw new Error(`${server} ${CREDENTIALS_REFUSED}`, { cause: error });
       }
       if (!isConflict(error) || attempts === ATTEMPTS) throw error;
     }

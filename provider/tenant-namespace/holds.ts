@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { Annotation, HOLDER_PREFIX, isOn, Label, type Namespace, type ObjectMeta } from "../../runtime/api";
+import { isTenantNamespace } from "../../runtime/plan/peer-namespace";
 import { tenantNamespace } from "../../runtime/plan/peering";
 
 /** The namespace for one peer, as a stack wants it. */
@@ -37,7 +38,8 @@ export function standingOf(
 ): Standing {
   const { name, peer } = wanted;
   const other = labelled.find(
-    ({ metadata }) => metadata.name !== name && !metadata.deletionTimestamp && isTenantNamespace(metadata),
+    ({ metadata }) =>
+      metadata.name !== name && !metadata.deletionTimestamp && isTenantNamespace(metadata.labels ?? {}),
   );
   if (other !== undefined) {
     return {
@@ -49,7 +51,7 @@ export function standingOf(
   const { metadata } = found;
   if (metadata.deletionTimestamp) return { is: "leaving" };
   const labelledFor = metadata.labels?.[Label.remoteClusterID];
-  if (labelledFor !== peer || !isTenantNamespace(metadata)) {
+  if (labelledFor !== peer || !isTenantNamespace(metadata.labels ?? {})) {
     const lacks =
       labelledFor !== undefined && labelledFor !== peer
         ? `is for cluster ${labelledFor}, by its label ${Label.remoteClusterID}`
@@ -76,11 +78,6 @@ export function holdersOf({ annotations = {} }: ObjectMeta): Map<string, string>
     .filter(([key]) => key.startsWith(HOLDER_PREFIX))
     .map(([key, who]): [string, string] => [key.slice(HOLDER_PREFIX.length), who]);
   return new Map(holders);
-}
-
-function isTenantNamespace({ labels = {} }: ObjectMeta): boolean {
-  const mark = labels[Label.tenantNamespace];
-  return mark !== undefined && mark !== "false";
 }
 
 function whose(metadata: ObjectMeta): string {

@@ -145,6 +145,10 @@ async function eventsOf<T extends KubeObject, R>(
   }
 }
 
+/** What an API server does that answers 401, and the way out. */
+export const CREDENTIALS_REFUSED =
+  "does not accept the kubeconfig's credentials (401); they are wrong or have expired, give a present kubeconfig";
+
 /** Errors that waiting does not mend. */
 function isFinal(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 401;
@@ -159,7 +163,7 @@ function codesOf(error: unknown): string[] {
 function sentence(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ApiError && error.status === 401) {
-    return "it does not accept the kubeconfig's credentials (401); they are wrong or have expired, give a present kubeconfig";
+    return `it ${CREDENTIALS_REFUSED}`;
   }
   return message;
 }

@@ -49,7 +49,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
   const guard = new HostGuard(
     kernel,
     () => [
-      ...[process.env.KUBERNETES_SERVICE_HOST ?? ""],
+      process.env.KUBERNETES_SERVICE_HOST ?? "",
       ...apiServer.list().flatMap(({ endpoints }) => (endpoints ?? []).flatMap(({ addresses }) => addresses)),
     ],
     () => {

@@ -1,5 +1,6 @@
 import { Configuration, EndpointSlice, IP, Label, Namespace, Network, Service } from "../api";
 import type { Informer, InformerSet } from "../kube";
+import { isTenantNamespace } from "../plan/peer-namespace";
 import { MANAGED_BY_IP } from "./ip-service";
 import { NetworkType, typeOf } from "./network-stage";
 
@@ -30,8 +31,7 @@ export class IpamCaches {
   /** The cluster whose tenant namespace it is, empty where it does not say; undefined for a namespace that is no tenant's. */
   tenantOf(namespace: string | undefined): string | undefined {
     const labels = this.tenantNamespaces.get(namespace ?? "")?.metadata.labels ?? {};
-    const mark = labels[Label.tenantNamespace];
-    return mark === undefined || mark === "false" ? undefined : (labels[Label.remoteClusterID] ?? "");
+    return isTenantNamespace(labels) ? (labels[Label.remoteClusterID] ?? "") : undefined;
   }
 
   /** The Network that an IP takes its address from; undefined where it does not exist. */

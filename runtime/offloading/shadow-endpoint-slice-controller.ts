@@ -136,14 +136,14 @@ async function reconcile(
     return { requeueAfterMs: TAKEN_AGAIN_MS };
   }
   try {
-    const surroundings = {
+    const facts = {
       foreignCluster,
       configurationOf: (cluster: string) => caches.configurationOf(cluster),
       networking: options.networking ?? false,
       directConnections: options.denyDirectConnections !== true,
     };
-    const desired = sliceOfShadow(shadow, surroundings);
-    const foreign = foreignAddresses(shadow, surroundings);
+    const desired = sliceOfShadow(shadow, facts);
+    const foreign = foreignAddresses(shadow, facts);
     if (foreign.length > 0) {
       const why = `${foreign.join(", ")}: in no network of ${origin} that has its place here, so left out; see spec.remote.cidr of its Configuration`;
       events.warning(shadow, FAILED, why);

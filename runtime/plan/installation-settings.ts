@@ -130,3 +130,8 @@ export const installationSettingsSchema = z
 export type InstallationStructure = z.output<typeof installationStructureSchema>;
 export type InstallationData = z.output<typeof installationDataSchema>;
 export type InstallationSettings = z.input<typeof installationSettingsSchema>;
+
+/** The address of an API server as peers are told it (control plane reference 7.1). */
+export function apiServerAddressUrl(address: string): string {
+  return address.startsWith("https://") ? address : `https://${address}`;
+}

@@ -1,9 +1,15 @@
-import type { Pod, ShadowPod } from "../api";
-import { keyOf, type RuntimeContext, sleep } from "../kube";
+import { Label, LabelValue, Pod, type ShadowPod } from "../api";
+import { type KubeClient, keyOf, refOfKey, type RuntimeContext, sleep } from "../kube";
 import { bookedPod, whatCountsOfPod } from "./booked-pods";
 import { type Claim, isLeft, settled } from "./left-pod-claims";
-import type { PodsThere } from "./pods-there";
 import type { BookedShadowPod, QuotaLedger } from "./quota-ledger";
+
+/** The pods of ShadowPods, as the API server has them now. */
+export interface PodsThere {
+  get(key: string): Promise<Pod | undefined>;
+  /** Those that have not ended, in pages. @param creator of all creators, where undefined */
+  pages(creator: string | undefined): AsyncIterable<readonly Pod[]>;
+}
 
 export type LeftPodsContext = Pick<RuntimeContext, "clock" | "log" | "signal">;
 
@@ -79,9 +85,13 @@ export class LeftPods {
    */
   look(creator: string): Promise<boolean> {
     const last = this.looks.get(creator);
-    const claims = [...this.claims.values()].flat().filter((claim) => claim.creator === creator);
-    const isDue = (claim: Claim) => claim.creator === creator && last?.gone.has(claim.shadow) !== true;
-    const due = [...this.claims].flatMap(([key, ofName]) => (ofName.some(isDue) ? [key] : []));
+    const gone = new Set<string>();
+    const due: string[] = [];
+    for (const [key, claims] of this.claims) {
+      const theirs = claims.filter((claim) => claim.creator === creator);
+      for (const { shadow } of theirs) gone.add(shadow);
+      if (theirs.some(({ shadow }) => last?.gone.has(shadow) !== true)) due.push(key);
+    }
     // What went since the last look is asked for at once where it is little: its creator waits for the room.
     if (last !== undefined && (due.length === 0 || due.length > ASKED_ONE_BY_ONE)) return last.result;
     if (due.length === 0) return Promise.resolve(false);
@@ -95,7 +105,7 @@ export class LeftPods {
         return false;
       },
     );
-    const look = { result, gone: new Set(claims.map(({ shadow }) => shadow)) };
+    const look = { result, gone };
     this.looks.set(creator, look);
     void result.then(() => {
       const freshMs = Math.max(FRESH_MS, FRESH_TIMES * (clock.monotonic() - begin));
@@ -206,4 +216,23 @@ export class LeftPods {
 /** In the ledger, under a name that no ShadowPod has. */
 function entryOf(key: string, shadow: string): string {
   return `pod ${key} ${shadow}`;
+}
+
+const MANAGED = `${Label.managedBy}=${LabelValue.managedByShadowPod}`;
+const NOT_ENDED = "status.phase!=Succeeded,status.phase!=Failed";
+/** An admission waits for it. */
+const DEADLINE_MS = 5_000;
+/** Few objects, so that a page takes little memory. */
+const PAGE_SIZE = 100;
+
+export function podsThere(client: KubeClient, signal: AbortSignal): PodsThere {
+  return {
+    get: (key) => client.get(Pod, refOfKey(key), { signal, deadlineMs: DEADLINE_MS }),
+    async *pages(creator) {
+      const labelSelector = creator === undefined ? MANAGED : `${MANAGED},${Label.creatorUser}=${creator}`;
+      const selection = { labelSelector, fieldSelector: NOT_ENDED };
+      for await (const { items } of client.listPages(Pod, selection, { signal, pageSize: PAGE_SIZE }))
+        yield items;
+    },
+  };
 }

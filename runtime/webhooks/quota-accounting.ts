@@ -2,8 +2,7 @@ import { Quota, ShadowPod } from "../api";
 import { type Informer, type InformerSet, type KubeClient, keyOf } from "../kube";
 import { creatorUserLabel } from "../plan/creator-user";
 import { bookedAlike, bookedShadowPod, hasEnded, whatCounts } from "./booked-pods";
-import { LeftPods, type LeftPodsContext } from "./left-pods";
-import { podsThere } from "./pods-there";
+import { LeftPods, type LeftPodsContext, podsThere } from "./left-pods";
 import type { QuotaLedger } from "./quota-ledger";
 import type { QuotaLimits } from "./quota-rules";
 

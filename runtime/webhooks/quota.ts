@@ -3,7 +3,7 @@ import { amountFaults } from "../api/amount-faults";
 import { resourceSliceUser } from "../identity";
 import type { AdmissionRequest, Verdict } from "./admission-review";
 import { verdictOnFindings } from "./fault-verdict";
-import { tenantOf } from "./tenant-placement";
+import { tenantOf } from "../plan/peer-namespace";
 
 /**
  * A Quota that somebody makes by hand has amounts that a node can have, and is in the tenant namespace of the consumer that it names. Users of

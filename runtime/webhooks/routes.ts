@@ -24,7 +24,6 @@ import type { PeerIPContext } from "../ipam/peer-ip-faults";
 import type { KubeClient } from "../kube";
 import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
 import { validateConfiguration } from "./configuration";
-import { validateConsumerService } from "./consumer-service";
 import { labelForeignCluster } from "./foreign-cluster";
 import { validateIdentity } from "./identity";
 import { validateNamespaceOffloading } from "./namespace-offloading";
@@ -35,9 +34,8 @@ import {
   validateRouteConfiguration,
 } from "./network-tables";
 import { validatePeerWrite } from "./peer-copy";
-import { validatePeerGateway } from "./peer-gateway";
-import { validatePeerIP } from "./peer-ip";
 import { validateConsumerSecret, validatePeerSecret } from "./peer-secret";
+import { validateConsumerService, validatePeerGateway, validatePeerIP } from "./peer-traffic";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
 import { type AccountingContext, QuotaAccounting } from "./quota-accounting";
@@ -46,7 +44,7 @@ import { validateResourceSlice } from "./resource-slice";
 import { shadowPodValidator } from "./shadow-pod";
 import { stampCreator } from "./shadow-pod-creator";
 import { completeTenant, validateTenant } from "./tenant";
-import { tenantOf } from "./tenant-placement";
+import { tenantOf } from "../plan/peer-namespace";
 import { virtualNodeWebhook } from "./virtual-node";
 import type { Routes } from "./webhook";
 

@@ -1,19 +1,9 @@
 import { Label } from "../api";
+import { tenantOf } from "../plan/peer-namespace";
 import type { AdmittedObject } from "./admission-review";
 import type { Findings } from "./fault-verdict";
 
 type Labels = Readonly<Record<string, string>>;
-
-/** Whether a namespace with these labels is a tenant namespace (control plane reference 3.2). */
-export function isTenantNamespace(labels: Labels): boolean {
-  const mark = labels[Label.tenantNamespace];
-  return mark !== undefined && mark !== "false";
-}
-
-/** The peer that a namespace with these labels is dedicated to; undefined where it is no tenant namespace, or one that says not whose. */
-export function tenantOf(labels: Labels): string | undefined {
-  return isTenantNamespace(labels) ? labels[Label.remoteClusterID] : undefined;
-}
 
 /** Where an object that concerns a peer is. */
 export interface Placement {

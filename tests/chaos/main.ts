@@ -13,6 +13,7 @@ import { type PeeredPair, peeredPair } from "../bench/fake-fleet";
 import { offloadNamespace } from "../bench/offload";
 import { singlePod } from "../bench/workload";
 import { auditEvents, countRequests, describeRequest } from "../support/audit-log";
+import { randomFrom } from "../support/random-sequence";
 import { until } from "../support/until";
 
 const NAMESPACE = "bench";
@@ -188,17 +189,6 @@ async function quiet({ consumer, provider }: PeeredPair): Promise<void> {
     );
   }
   process.stdout.write(`nothing written in ${QUIET_MS / 1000} s of quiet\n`);
-}
-
-/** A reproducible sequence in [0, 1) (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 function pause(ms: number): Promise<void> {

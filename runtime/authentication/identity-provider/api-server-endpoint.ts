@@ -1,4 +1,5 @@
 import { controlPlaneNodeLabels, type Node } from "../../api";
+import { apiServerAddressUrl } from "../../plan/installation-settings";
 
 /** How consumers are told to reach this cluster's API server. */
 export interface EndpointOptions {
@@ -18,9 +19,7 @@ const addressTypes = ["ExternalDNS", "ExternalIP", "InternalDNS", "InternalIP", 
  * @throws Error when there is neither an override nor a control-plane node, as on managed clusters.
  */
 export function apiServerUrl(addressOverride: string, nodes: readonly Node[]): string {
-  if (addressOverride !== "") {
-    return addressOverride.startsWith("https://") ? addressOverride : `https://${addressOverride}`;
-  }
+  if (addressOverride !== "") return apiServerAddressUrl(addressOverride);
   const members =
     controlPlaneNodeLabels
       .map((label) => nodes.filter(({ metadata }) => metadata.labels?.[label] !== undefined))

@@ -1,5 +1,6 @@
 import { Deployment } from "../../api/kubernetes";
 import { WellKnownLabel } from "../../api/keys";
+import { apiServerAddressUrl } from "../../plan/installation-settings";
 import type { Run } from "../run";
 import type { Cluster } from "./cluster";
 
@@ -15,7 +16,7 @@ export interface InstalledControllerManager {
 export function apiServerOverride(manager: InstalledControllerManager | undefined): string | undefined {
   const address = manager?.flags.get("api-server-address-override");
   if (!address) return undefined;
-  return address.startsWith("https://") ? address : `https://${address}`;
+  return apiServerAddressUrl(address);
 }
 
 const CONTAINER = "controller-manager";

@@ -50,12 +50,13 @@ type Context = Pick<RuntimeContext, "clock" | "informers" | "log" | "metrics">;
  * share the watches; each writes pods with its own identity, because quotas are by identity.
  */
 export class Peer {
+  /** Whether it is known which namespaces are offloaded: both lists have come, and {@link remoteNamespaceOf} says what follows from them. */
+  known = false;
   private readonly members = new Set<PeerMember>();
   private readonly accesses = new Map<string, { access: ProviderAccess; users: number }>();
   private readonly listeners = new Set<NamespaceListener>();
   private readonly running = new Map<string, RemoteNamespace>();
   private accepted: ReadonlyMap<string, string> = new Map();
-  private judged = false;
   private map: NamespaceMap | undefined;
   private reader: ProviderAccess | undefined;
   private readerInformers: InformerSet | undefined;
@@ -81,11 +82,6 @@ export class Peer {
       },
       () => undefined,
     );
-  }
-
-  /** Whether it is known which namespaces are offloaded: both lists have come, and {@link remoteNamespaceOf} says what follows from them. */
-  get known(): boolean {
-    return this.judged;
   }
 
   /** Client for what is bound to no node; undefined while no member has one. */
@@ -184,8 +180,8 @@ export class Peer {
       .list()
       .filter(({ metadata }) => metadata.namespace === this.identity.namespace);
     this.map = mapToProvider(inTenant, this.identity.clusterId);
-    this.judged = this.sources.maps.synced && this.sources.offloadings.synced;
-    this.accepted = this.judged ? acceptedNamespaces(this.map, this.offloadingOf) : before;
+    this.known = this.sources.maps.synced && this.sources.offloadings.synced;
+    this.accepted = this.known ? acceptedNamespaces(this.map, this.offloadingOf) : before;
 
     for (const namespace of [...this.running.values()]) {
       const moved = this.accepted.get(namespace.local) !== namespace.remote;

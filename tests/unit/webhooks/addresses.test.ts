@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { parseCidr } from "../../../runtime/ipam/cidr";
 import { validateConfiguration } from "../../../runtime/webhooks/configuration";
-import { validatePeerIP } from "../../../runtime/webhooks/peer-ip";
+import { validatePeerIP } from "../../../runtime/webhooks/peer-traffic";
 import { admissionRequest } from "./requests";
 
 const peer = { username: "liqo-peer-user-rome-1", groups: ["liqo.io", "system:authenticated"] };

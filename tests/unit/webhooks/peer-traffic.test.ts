@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { Namespace } from "../../../runtime/api";
 import { maySpeakOf } from "../../../runtime/plan/peer-namespace";
 import type { Verdict } from "../../../runtime/webhooks/admission-review";
-import { validateConsumerService } from "../../../runtime/webhooks/consumer-service";
-import { validatePeerGateway } from "../../../runtime/webhooks/peer-gateway";
+import { validateConsumerService, validatePeerGateway } from "../../../runtime/webhooks/peer-traffic";
 import { admissionRequest } from "./requests";
 
 const peer = "liqo.io/remote-cluster-id";
