@@ -6,6 +6,7 @@ import { ed25519KeyPair } from "./ed25519-key-pair/functions";
 import { gatewayRead } from "./gateway-read/functions";
 import { identityCredentials } from "./identity-credentials/functions";
 import { localCluster } from "./local-cluster/functions";
+import type * as images from "./local-cluster/local-images";
 import { networkConnection } from "./network-connection/functions";
 import { networkingGuard } from "./networking-guard/functions";
 import { nonceRead } from "./nonce-read/functions";
@@ -25,7 +26,7 @@ export { Ed25519KeyPair } from "./ed25519-key-pair/resource";
 export { GatewayRead, type GatewayReadArgs } from "./gateway-read/resource";
 export { IdentityCredentials, type IdentityCredentialsArgs } from "./identity-credentials/resource";
 export type { KeyPairArgs } from "./key-pair-inputs";
-export { localImages, type LocalImages } from "./local-cluster/local-images";
+export type { LocalImages } from "./local-cluster/local-images";
 export { LocalCluster, type LocalClusterArgs } from "./local-cluster/resource";
 export { NetworkConnection, type NetworkConnectionArgs } from "./network-connection/resource";
 export { NetworkingGuard, type NetworkingGuardArgs } from "./networking-guard/resource";
@@ -37,6 +38,13 @@ export { TenantCredentials, type TenantCredentialsArgs } from "./tenant-credenti
 export { TenantNamespace, type TenantNamespaceArgs } from "./tenant-namespace/resource";
 export { WaitFor, type WaitForArgs } from "./wait-for/resource";
 export { WireGuardKeyPair } from "./wireguard-key-pair/resource";
+
+/**
+ * Builds the images that local clusters cannot pull, or finds them built (provider/local-cluster/local-images.ts). Loaded on use, as are the local
+ * clusters themselves: each run of each stack loads this module.
+ */
+export const localImages: typeof images.localImages = async (...args) =>
+  (await import("./local-cluster/local-images.js")).localImages(...args);
 
 /** Every kind of resource by the key under which its trampoline asks for it. Keys stand in people's states: never rename one. */
 export const resources = {

@@ -157,7 +157,9 @@ async function mocha(
 ): Promise<void> {
   if (wasInterrupted()) return;
   const { name, files } = group;
-  const environment = coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) };
+  // Coverage of code from Node's compile cache is not exact.
+  const environment =
+    coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage), NODE_DISABLE_COMPILE_CACHE: "1" };
   const { report, ended } = await runMocha({ name, files, live, environment });
   outcomes.push(outcomeOfTests(name, report, ended, known));
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
 import { findExecutable } from "../local-cluster/find-executable";
+import { compileCache } from "../local-cluster/folders";
 import { ensureTools, missingTools, type EnsureToolsOptions } from "../local-cluster/toolchain";
 import type { Tool } from "../local-cluster/toolchain/tool";
 import { bundleEngine, languageHost, sdkFolder } from "./engine-bundle";
@@ -46,6 +47,8 @@ export async function preparePulumi(options: PreparePulumiOptions = {}): Promise
     PULUMI_K8S_ENABLE_PATCH_FORCE: given["PULUMI_K8S_ENABLE_PATCH_FORCE"] ?? "true",
     // Checking the types of @pulumi/kubernetes takes seconds each run; "npm run build" checks the programs once.
     PULUMI_NODEJS_TRANSPILE_ONLY: given["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
+    // Each run starts processes of Node that load the SDK and this package.
+    NODE_COMPILE_CACHE: compileCache(given),
     PATH: pathWith(tools, given),
   };
   // Set by people who keep plugins off their PATH; ours may be nowhere else.

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { resourceFunctions } from "../resource-functions";
 import type { ProviderContext } from "../resource-definition";
 import { clusterSpecFaults, clusterSpecFields } from "./cluster-spec";
-import { downCluster, getCluster, importImages, upCluster } from "./local-clusters";
 import type { RunningCluster } from "./running-cluster";
+
+/** Loaded on use: the certificates and downloads of local clusters are half of what every other stack would load with them. */
+const localClusters = () => import("./local-clusters.js");
 
 /** A Kubernetes cluster on this machine. Its kubeconfig is unknown in the first preview, as a cloud's cluster's is. */
 export const localCluster = resourceFunctions({
@@ -27,19 +29,23 @@ export const localCluster = resourceFunctions({
   validate: clusterSpecFaults,
 
   async create(inputs, context) {
+    const { upCluster } = await localClusters();
     return { id: inputs.name, computed: computedOf(await upCluster(inputs, options(context))) };
   },
   /** A cluster that stopped counts as gone: making it again takes it up with its keys and data. */
   async read(id) {
+    const { getCluster } = await localClusters();
     const cluster = await getCluster(id);
     return cluster && computedOf(cluster);
   },
   async update(id, _olds, news, context) {
+    const { importImages, upCluster } = await localClusters();
     const cluster = await upCluster({ ...news, images: [] }, options(context));
     await importImages(id, news.images);
     return computedOf(cluster);
   },
   async delete(id, _state, context) {
+    const { downCluster } = await localClusters();
     await downCluster(id, options(context));
   },
 });

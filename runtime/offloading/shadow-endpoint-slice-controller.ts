@@ -50,7 +50,7 @@ export function shadowEndpointSliceController(
         watches(caches.slices),
         watches(caches.namespaces, {
           keys: ({ metadata }) => caches.keysIn(metadata.name),
-          when: (event) => event.type !== "updated" || ownerOf(event.before) !== ownerOf(event.object),
+          when: (event) => event.type !== "updated" || consumerOf(event.before) !== consumerOf(event.object),
         }),
         watches(caches.foreignClusters, {
           keys: ({ spec }) => caches.keysOf(spec.clusterID),
@@ -115,10 +115,10 @@ async function reconcile(
   // The slice goes with its owner.
   if (shadow === undefined || isDeleting(shadow)) return;
   const [origin = ""] = originsOf(shadow);
-  const owner = ownerOf(caches.namespaces.get(shadow.metadata.namespace ?? ""));
-  if (owner !== undefined && owner !== origin) {
+  const consumer = consumerOf(caches.namespaces.get(shadow.metadata.namespace ?? ""));
+  if (consumer !== undefined && consumer !== origin) {
     // By the networks of the cluster that it names its addresses would be taken for that one's.
-    const why = `the label ${Label.reflectionOrigin} is "${origin}", and the namespace was made for cluster "${owner}"; write that one`;
+    const why = `the label ${Label.reflectionOrigin} is "${origin}", and the namespace was made for cluster "${consumer}"; write that one`;
     events.warning(shadow, FAILED, `Failed to make the EndpointSlice: ${why}`);
     return;
   }
@@ -177,7 +177,7 @@ const TAKEN =
   "Failed to make the EndpointSlice: one of that name exists and does not belong to this ShadowEndpointSlice";
 
 /** The consumer that a namespace was made for. */
-function ownerOf(namespace: Namespace | undefined): string | undefined {
+function consumerOf(namespace: Namespace | undefined): string | undefined {
   return namespace?.metadata.labels?.[Label.remoteClusterID];
 }
 

@@ -24,5 +24,5 @@ export function maySpeakOf(namespace: Namespace | undefined, clusterId: string):
   const labels = namespace?.metadata.labels ?? {};
   const peer = labels[Label.remoteClusterID];
   if (peer === undefined) return true;
-  return labels[Label.tenantNamespace] !== undefined && peer === clusterId;
+  return isTenantNamespace(labels) && peer === clusterId;
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { compileCache } from "../../provider/local-cluster/folders";
 import { packageRoot } from "../../runtime/api/package-root";
 import { type Ended, readReport, type Report } from "./outcome";
 import { runProcess } from "./process";
@@ -41,7 +42,7 @@ export async function runMocha(options: MochaOptions): Promise<{ report: Report 
       ],
       cwd: root,
       deadline: DEADLINE,
-      environment: { ...environment, TEST_OUTCOME_FILE: reportFile },
+      environment: { NODE_COMPILE_CACHE: compileCache(), ...environment, TEST_OUTCOME_FILE: reportFile },
       live,
     });
     return { report: readReport(reportFile), ended };

@@ -53,6 +53,7 @@ describe("traffic of others", () => {
       [namespace({}), true],
       [namespace({ [tenant]: "true", [peer]: "turin" }), true],
       [namespace({ [tenant]: "true", [peer]: "rome" }), false],
+      [namespace({ [tenant]: "false", [peer]: "turin" }), false],
       // Made for a consumer, even of the cluster itself.
       [namespace({ [peer]: "rome" }), false],
       [namespace({ [peer]: "turin" }), false],
