@@ -86,6 +86,11 @@ export class Informer<T extends KubeObject> {
     };
   }
 
+  /** Whether the cache is as new as an object of this version, the answer to a write: an object that we wrote, and that is not there, is gone. */
+  hasReached(version: string): boolean {
+    return this.cache.hasReached(version);
+  }
+
   /** Resolves with the first whole list; rejects where the watch is stopped before. */
   whenSynced(): Promise<void> {
     return this.cache.whenSynced();

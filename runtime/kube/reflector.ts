@@ -79,6 +79,16 @@ export class Reflector<T extends KubeObject> {
     this.keeps = new KeptObjects(client.nameOf(collectionPath(kind, selection.namespace)), client.kept);
   }
 
+  /**
+   * Whether what the sink was told is as new as an object of this version: one that we wrote, and that is not there, is gone. False while nobody knows.
+   * Versions of objects of one kind can be compared as numbers.
+   */
+  hasReached(version: string): boolean {
+    const { resumeFrom } = this;
+    if (resumeFrom === undefined || !DIGITS.test(resumeFrom) || !DIGITS.test(version)) return false;
+    return BigInt(resumeFrom) >= BigInt(version);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     try {
@@ -225,8 +235,8 @@ export class Reflector<T extends KubeObject> {
     }
     if (signal.aborted) return;
     this.keeps.replace(costs.byKey);
-    sink.replace(listing);
     this.resumeFrom = version;
+    sink.replace(listing);
     if (this.streaming === "not now") this.streaming = "yes";
     this.succeeded();
   }
@@ -352,6 +362,8 @@ export class Reflector<T extends KubeObject> {
     return this.bookmarkIntervalMs * 2 + 10_000;
   }
 }
+
+const DIGITS = /^\d+$/;
 
 /** A streaming list that ended before its end mark. */
 class IncompleteListError extends Error {

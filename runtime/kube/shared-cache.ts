@@ -48,6 +48,10 @@ export class SharedCache<T extends KubeObject> {
     return this.reflector.forbidden;
   }
 
+  hasReached(version: string): boolean {
+    return this.reflector.hasReached(version);
+  }
+
   subscribe(handlers: InformerHandlers<T>): () => void {
     this.handlers.add(handlers);
     for (const object of this.store.list()) this.callOne(handlers, { type: "added", object });

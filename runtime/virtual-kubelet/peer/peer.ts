@@ -223,7 +223,7 @@ export class Peer {
       podChanged: (name, node) => this.concerned(node, (member) => member.podChanged(key(name))),
       podGone: (name) => this.concerned(undefined, (member) => member.podGone(key(name))),
       tokensChanged: (name, node) => this.concerned(node, (member) => member.tokensChanged(key(name))),
-      synced: () => this.tellNamespace(local),
+      listed: () => this.tellNamespace(local),
     });
     this.running.set(local, namespace);
     for (const listener of this.listeners) listener.started(namespace);

@@ -14,7 +14,8 @@ export interface RemoteListener {
   podGone(name: string): void;
   /** The tokens of the pod of that name. */
   tokensChanged(podName: string, nodeName: string | undefined): void;
-  synced(): void;
+  /** A whole list of it has come: what came and went while there was no watch was not told. */
+  listed(): void;
 }
 
 /**
@@ -48,10 +49,10 @@ export class RemoteNamespace {
       updated: (_before, secret) => tokens(secret, nodeOf(secret)),
       deleted: (secret) => tokens(secret, undefined),
     });
-    Promise.all([this.pods, this.shadowPods, this.secrets].map((informer) => informer.whenSynced())).then(
-      () => listener.synced(),
-      () => undefined, // stopped before
-    );
+    const listed = () => {
+      if (this.synced) listener.listed();
+    };
+    for (const informer of [this.pods, this.shadowPods, this.secrets]) informer.on({ listed });
   }
 
   /** Until then nothing can be concluded from the absence of an object. */

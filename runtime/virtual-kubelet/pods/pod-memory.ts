@@ -9,7 +9,7 @@ import type { RestartMemory } from "./restart-offset";
 export interface PodMemory {
   restarts?: RestartMemory;
   /** The ShadowPod that we created and have not seen. */
-  created?: { uid: string; sourceUid: string; at: number };
+  created?: { uid: string; version: string; sourceUid: string; at: number };
   /** UID of the ShadowPod whose deletion we asked for. */
   deleted?: string;
   /** UID of the local pod that we ended. */
@@ -28,5 +28,5 @@ export interface PodMemory {
   written?: { version: string | undefined; status: PodStatus };
 }
 
-/** How long a ShadowPod that we created may stay unseen before it is taken for gone, in milliseconds. */
+/** How long a ShadowPod that we created may stay unseen before it is taken for gone, whatever the watch says, in milliseconds. */
 export const UNSEEN_MS = 120_000;

@@ -63,7 +63,7 @@ export class PodReflector {
     if (!remote.synced) return await this.whileUnseen(local, memory, remote);
 
     const shadow = remote.shadowPods.get(name, remote.remote);
-    this.forgetSeen(memory, shadow);
+    this.forgetSeen(memory, shadow, remote);
     const remotePod = remote.pods.get(name, remote.remote);
     const stays = remotePod !== undefined && remotePod.metadata.deletionTimestamp == null;
     if (!stays) this.removals.followed(key);
@@ -270,11 +270,14 @@ export class PodReflector {
     }
   }
 
-  /** What the cache shows needs no memory; what it does not show for long does not exist. */
-  private forgetSeen(memory: PodMemory, shadow: ShadowPod | undefined): void {
+  /** What the cache shows needs no memory; what it does not show, though it has come so far, does not exist. */
+  private forgetSeen(memory: PodMemory, shadow: ShadowPod | undefined, remote: RemoteNamespace): void {
     const { created } = memory;
-    const expired = created !== undefined && this.parts.clock.monotonic() - created.at > UNSEEN_MS;
-    if (shadow !== undefined || expired) delete memory.created;
+    const isGone =
+      created !== undefined &&
+      (remote.shadowPods.hasReached(created.version) ||
+        this.parts.clock.monotonic() - created.at > UNSEEN_MS);
+    if (shadow !== undefined || isGone) delete memory.created;
     if (memory.deleted !== undefined && memory.deleted !== (shadow?.metadata.uid ?? created?.uid)) {
       delete memory.deleted;
     }

@@ -1,7 +1,7 @@
 import { ShadowPod } from "../../api";
 import { Label } from "../../api/keys";
 import { Pod } from "../../api/kubernetes";
-import type { ObjectRef } from "../../api/meta";
+import type { ObjectMeta, ObjectRef } from "../../api/meta";
 import { type Clock, isAlreadyExists, isConflict, type KubeClient, type Outcome } from "../../kube";
 import type { NodeSettings } from "../node-settings";
 import type { Peer } from "../peer/peer";
@@ -57,7 +57,7 @@ export class ShadowPodWriter {
     if (whole === undefined) return;
     try {
       const metadata = this.desiredMetadata(local, settings);
-      const { uid } = await client.createForMetadata(ShadowPod, {
+      const made = await client.createForMetadata(ShadowPod, {
         apiVersion: ShadowPod.apiVersion,
         kind: ShadowPod.kind,
         metadata: {
@@ -77,7 +77,7 @@ export class ShadowPodWriter {
           ),
         },
       });
-      this.expect(memory, uid, local);
+      this.expect(memory, made, local);
       report.succeeded(local);
     } catch (error) {
       if (isAlreadyExists(error)) return await this.adopt(local, ref, memory, client);
@@ -91,7 +91,7 @@ export class ShadowPodWriter {
     const existing = await client.get(ShadowPod, ref);
     if (existing !== undefined && isReflected(existing, this.parts.peer.pair)) {
       if (sourceRecordOf(existing)?.uid === local.metadata.uid)
-        this.expect(memory, existing.metadata.uid, local);
+        this.expect(memory, existing.metadata, local);
       return { requeueAfterMs: LOOK_AGAIN_MS };
     }
     if (existing === undefined) return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -126,9 +126,10 @@ export class ShadowPodWriter {
     return shadowPodMetadata({ uid, labels, annotations }, nodeName, settings.notReflected, peer.pair);
   }
 
-  private expect(memory: PodMemory, uid: string | undefined, local: Pod): void {
+  private expect(memory: PodMemory, { uid, resourceVersion }: ObjectMeta, local: Pod): void {
     memory.created = {
       uid: uid ?? "",
+      version: resourceVersion ?? "",
       sourceUid: local.metadata.uid ?? "",
       at: this.parts.clock.monotonic(),
     };

@@ -1,5 +1,6 @@
 import { EventReason, Label } from "../../api/keys";
 import { type Pod, Secret } from "../../api/kubernetes";
+import type { ObjectMeta } from "../../api/meta";
 import {
   type Clock,
   type HeldKeys,
@@ -52,6 +53,8 @@ interface Issued {
   tokens: ReadonlyMap<string, GrantedToken>;
   /** When the Secret was written last, on the monotonic clock. */
   writtenAt: number;
+  /** Its version then. */
+  version: string;
   /** Whether the cache has shown the Secret: when it is not there after that, it was deleted, with its namespace perhaps. */
   seen: boolean;
 }
@@ -121,7 +124,7 @@ export class TokenReflector {
     client: KubeClient,
   ): Promise<Outcome> {
     const now = this.parts.clock.now();
-    let issued = this.knownTokens(key, local, sources, secret);
+    let issued = this.knownTokens(key, local, sources, secret, remote);
     const due = sources.filter(({ key: token, expirationSeconds }) => {
       const granted = issued.tokens.get(token);
       return granted === undefined || now >= refreshTime(granted, expirationSeconds);
@@ -153,12 +156,21 @@ export class TokenReflector {
   }
 
   /** What we issued, or what the Secret says after a start of this process; nothing where the Secret is gone or another pod's. */
-  private knownTokens(key: string, local: Pod, sources: TokenSource[], secret: Secret | undefined): Issued {
+  private knownTokens(
+    key: string,
+    local: Pod,
+    sources: TokenSource[],
+    secret: Secret | undefined,
+    remote: RemoteNamespace,
+  ): Issued {
     const podUid = local.metadata.uid ?? "";
     const issued = this.issued.get(key);
     if (issued?.podUid === podUid) {
       issued.seen ||= secret !== undefined;
-      const isLate = !issued.seen && this.parts.clock.monotonic() - issued.writtenAt < UNSEEN_MS;
+      const isLate =
+        !issued.seen &&
+        !remote.secrets.hasReached(issued.version) &&
+        this.parts.clock.monotonic() - issued.writtenAt < UNSEEN_MS;
       if (secret !== undefined || isLate) return issued;
     }
     const bound = secret === undefined ? undefined : boundTo(secret);
@@ -168,7 +180,7 @@ export class TokenReflector {
         if (secret?.data?.[token] !== undefined) tokens.set(token, { expiresAt: bound.expiresAt });
       }
     }
-    return { podUid, tokens, writtenAt: Number.NEGATIVE_INFINITY, seen: secret !== undefined };
+    return { podUid, tokens, writtenAt: Number.NEGATIVE_INFINITY, version: "", seen: secret !== undefined };
   }
 
   /** Until the new tokens are written, what was issued before stands. */
@@ -195,7 +207,8 @@ export class TokenReflector {
         tokens.set(token, granted);
       }
       const issued = { ...before, tokens };
-      await this.write(local, data, issued, secret, remote, client);
+      const { resourceVersion } = await this.write(local, data, issued, secret, remote, client);
+      issued.version = resourceVersion ?? "";
       issued.writtenAt = clock.monotonic();
       this.issued.set(key, issued);
       report.refusedNoMore(local);
@@ -221,7 +234,7 @@ export class TokenReflector {
     secret: Secret | undefined,
     remote: RemoteNamespace,
     client: KubeClient,
-  ): Promise<void> {
+  ): Promise<ObjectMeta> {
     const metadata = tokenSecretMetadata(
       {
         podName: local.metadata.name,
@@ -233,24 +246,27 @@ export class TokenReflector {
       this.parts.peer.pair,
     );
     const ref = { name: tokenSecretName(local.metadata.name), namespace: remote.remote };
-    const present = secret ?? (await this.createSecret({ ...ref, ...metadata }, data, client));
-    if (present === undefined) return;
+    const { made, existing } =
+      secret === undefined
+        ? await this.createSecret({ ...ref, ...metadata }, data, client)
+        : { made: undefined, existing: secret };
+    if (made !== undefined) return made;
     // Those of an earlier pod of the name: its volumes had other names.
-    const surplus = Object.keys(present.data ?? {}).filter((token) => !issued.tokens.has(token));
+    const surplus = Object.keys(existing.data ?? {}).filter((token) => !issued.tokens.has(token));
     const removed = Object.fromEntries(surplus.map((token) => [token, null]));
-    const body = { metadata: { ...metadata, uid: present.metadata.uid }, data: { ...data, ...removed } };
-    await client.patchForMetadata(Secret, ref, body, { type: "merge" });
+    const body = { metadata: { ...metadata, uid: existing.metadata.uid }, data: { ...data, ...removed } };
+    return await client.patchForMetadata(Secret, ref, body, { type: "merge" });
   }
 
-  /** @returns undefined when it was made; else the Secret of ours that the cache does not show yet */
+  /** @returns what was made, or the Secret of ours that the cache does not show yet */
   private async createSecret(
     metadata: { name: string; namespace: string },
     data: Record<string, string>,
     client: KubeClient,
-  ): Promise<Secret | undefined> {
+  ): Promise<{ made: ObjectMeta; existing?: undefined } | { made?: undefined; existing: Secret }> {
     try {
       const { apiVersion, kind } = Secret;
-      await client.createForMetadata(Secret, {
+      const made = await client.createForMetadata(Secret, {
         apiVersion,
         kind,
         metadata,
@@ -258,14 +274,14 @@ export class TokenReflector {
         immutable: false,
         data,
       });
-      return undefined;
+      return { made };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const existing = await client.get(Secret, metadata);
       const ours =
         existing !== undefined && isReflected(existing, this.parts.peer.pair) && isTokenSecret(existing);
       if (!ours) throw error;
-      return existing;
+      return { existing };
     }
   }
 }

@@ -37,6 +37,10 @@ describe("handlers of a watch", function () {
         listed: () => told.push("listed"),
       });
       await until("both lists", () => told.length === 5);
+      assert.deepEqual(
+        ["6", "7", "8", "", "seven"].map((version) => informer.hasReached(version)),
+        [true, true, false, false, false],
+      );
       assert.deepEqual(told, ["added first", "listed", "deleted first", "added second", "listed"]);
       const late: string[] = [];
       informer.on({ added: () => late.push("added"), listed: () => late.push("listed") });
