@@ -44,14 +44,17 @@ export function nameOf(file: string): string {
   return file.replace(/^tests\/e2e\//, "").replace(/\.test\.ts$/, "");
 }
 
-/** Of a pair of control planes with what a test runs on them: three at a time on two processors. */
-const CONTROL_PLANES: Need = { cores: 0.66, memoryMb: 2_500 };
+/** Of a pair of control planes with what a test runs on them: four at a time on two processors. */
+const CONTROL_PLANES: Need = { cores: 0.5, memoryMb: 3_500 };
+/** The same with Pulumi's engine, which computes most of the time: two at a time, and they take longest. */
+const ENGINE: Need = { cores: 0.75, memoryMb: 3_500 };
 /** Of hundreds of peerings on a pair of control planes. */
-const MANY_PEERINGS: Need = { cores: 1, memoryMb: 2_500 };
+const MANY_PEERINGS: Need = { cores: 1, memoryMb: 3_500 };
 /** Of whole clusters with their nodes and pods: on two processors never two such files, but one of control planes beside. */
-const WHOLE_CLUSTERS: Need = { cores: 1.34, memoryMb: 8_000 };
+const WHOLE_CLUSTERS: Need = { cores: 1.25, memoryMb: 8_000 };
 
 function needOf(reached: ReadonlySet<string>): Need {
   if (reached.has("tests/support/local-checkout.ts")) return WHOLE_CLUSTERS;
-  return reached.has("tests/support/permutations.ts") ? MANY_PEERINGS : CONTROL_PLANES;
+  if (reached.has("tests/support/permutations.ts")) return MANY_PEERINGS;
+  return reached.has("tests/support/pulumi-project.ts") ? ENGINE : CONTROL_PLANES;
 }

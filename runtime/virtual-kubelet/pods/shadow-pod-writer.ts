@@ -90,8 +90,7 @@ export class ShadowPodWriter {
   private async adopt(local: Pod, ref: ObjectRef, memory: PodMemory, client: KubeClient): Promise<Outcome> {
     const existing = await client.get(ShadowPod, ref);
     if (existing !== undefined && isReflected(existing, this.parts.peer.pair)) {
-      if (sourceRecordOf(existing)?.uid === local.metadata.uid)
-        this.expect(memory, existing.metadata, local);
+      if (sourceRecordOf(existing)?.uid === local.metadata.uid) this.expect(memory, existing.metadata, local);
       return { requeueAfterMs: LOOK_AGAIN_MS };
     }
     if (existing === undefined) return { requeueAfterMs: LOOK_AGAIN_MS };
