@@ -31,7 +31,7 @@ describe("endpoints of Services, from rome to milan", function () {
   this.timeout(90_000);
   const controlPlane = withControlPlanes({
     rome: { serviceCidr: "10.97.0.0/16" },
-    milan: { serviceCidr: "10.98.0.0/16" },
+    milan: { serviceCidr: "10.98.0.0/16", controllerManager: true },
   });
   let pair: OffloadingPair;
   let rome: KubeClient;
@@ -149,7 +149,7 @@ describe("endpoints of Services, from rome to milan", function () {
   /** The endpoints of the Service's slice at milan, such as `10.71.4.7 true`. */
   async function atMilan(): Promise<string[] | undefined> {
     const slice = await milan.get(EndpointSlice, { name: SLICE, namespace: THERE });
-    return slice?.endpoints?.map(({ addresses, conditions }) => `${addresses.join()} ${conditions?.ready}`);
+    return slice && (slice.endpoints ?? []).map(({ addresses, conditions }) => `${addresses.join()} ${conditions?.ready}`);
   }
 
   async function becomes(what: string, expected: string[]): Promise<void> {
@@ -218,7 +218,7 @@ describe("endpoints of Services, from rome to milan", function () {
     await becomes("as before", ["10.71.4.7 false", "10.68.0.5 true"]);
   });
 
-  it("stay at home with their Service, and when no endpoint is outside of milan", async () => {
+  it("stay at home with their Service; where none is outside of milan, the slice is there and empty", async () => {
     const shadowGone = () =>
       until(
         "the ShadowEndpointSlice is gone",
@@ -236,6 +236,13 @@ describe("endpoints of Services, from rome to milan", function () {
     await annotate(null);
     await until("it is back", () => milan.get(ShadowEndpointSlice, { name: SLICE, namespace: THERE }));
     await writeSlice([offloaded]);
-    await shadowGone();
+    await becomes("no endpoint is left", []);
+    await writeSlice([]);
+    await until("the slice stays", async () => {
+      const shadow = await milan.get(ShadowEndpointSlice, { name: SLICE, namespace: THERE });
+      return shadow?.spec.template?.endpoints?.length === 0;
+    });
+    await writeSlice([local]);
+    await becomes("an endpoint is there again", ["10.71.4.7 true"]);
   });
 });

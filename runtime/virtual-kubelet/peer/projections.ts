@@ -34,14 +34,14 @@ export function projectShadowPod(shadow: ShadowPod): ShadowPod {
 
 /**
  * A local pod. Until it is taken over its whole spec is needed, to make the remote pod of it; from then on only the tokens that it mounts, which
- * are renewed.
+ * are renewed, and its readiness gates.
  */
 export function projectLocalPod(pod: Pod): Pod {
   const { apiVersion, kind, metadata, spec, status } = pod;
   const { labels, annotations } = metadata;
   const slim = { ...identity(metadata), labels, annotations };
   if (labels?.[Label.shadowPod] !== "true") return { apiVersion, kind, metadata: slim, spec, status };
-  const { nodeName, serviceAccountName, volumes = [] } = spec;
+  const { nodeName, readinessGates, serviceAccountName, volumes = [] } = spec;
   const mounted = volumes.filter(({ projected }) =>
     projected?.sources?.some((source) => source.serviceAccountToken !== undefined),
   );
@@ -49,7 +49,13 @@ export function projectLocalPod(pod: Pod): Pod {
     apiVersion,
     kind,
     metadata: slim,
-    spec: { containers: [], nodeName, serviceAccountName, volumes: mounted },
+    spec: {
+      containers: [],
+      nodeName,
+      ...(readinessGates && { readinessGates }),
+      serviceAccountName,
+      volumes: mounted,
+    },
     status,
   };
 }

@@ -1,6 +1,7 @@
 import type { ContainerStatus, PodCondition, PodStatus } from "kubernetes-types/core/v1";
 
 import { ADDRESS_CONDITION, type ReportedAddress, shownAddress, withheldCondition } from "./pod-address";
+import { withReadinessGates } from "./readiness-gates";
 
 /** What the status of a local pod depends on besides the remote pod. */
 export interface StatusContext {
@@ -11,14 +12,30 @@ export interface StatusContext {
   reflectIps: boolean;
   /** Restarts to add to what the remote pod counts. */
   restartOffset: number;
+  /** Types of the conditions that the pod waits for before it is ready, as its spec names them. They are set here. */
+  readinessGates: readonly string[];
   /** The virtual node is not ready: neither is the pod, whatever it says. */
   unavailable: boolean;
   /** RFC 3339 time for conditions that change here. */
   now: string;
 }
 
-/** Conditions that the consumer's own controllers set; the remote pod knows nothing of them. */
-const LOCAL_CONDITIONS = ["DisruptionTarget"];
+/**
+ * Conditions that kubelets and schedulers write: the remote pod's are the pod's. All others are set by controllers of the cluster that a pod is in, and speak
+ * of objects there: those of this cluster stay, those of the provider are not taken.
+ */
+const REFLECTED_CONDITIONS: ReadonlySet<string> = new Set([
+  "PodScheduled",
+  "PodReadyToStartContainers",
+  "Initialized",
+  "ContainersReady",
+  "Ready",
+  "PodResizePending",
+  "PodResizeInProgress",
+  "AllContainersRestarting",
+]);
+/** Whoever evicts a pod says so, in either cluster. */
+const EVICTED = "DisruptionTarget";
 
 /** Fields that speak of objects at the provider, or that the local API server keeps: the local pod's stay. */
 const NOT_REFLECTED = [
@@ -50,8 +67,7 @@ export function localStatus(
       restarted(container, context.restartOffset),
     );
   }
-  const reported = (status.conditions ?? []).filter(({ type }) => type !== ADDRESS_CONDITION);
-  status.conditions = localConditions(reported, current?.conditions ?? [], context);
+  status.conditions = localConditions(status.conditions ?? [], current?.conditions ?? [], context);
   if (withheld !== undefined) {
     status.conditions.push(withheldCondition(withheld, current?.conditions, context.now));
   }
@@ -81,15 +97,20 @@ function restarted(container: ContainerStatus, offset: number): ContainerStatus 
 function localConditions(
   remote: readonly PodCondition[],
   current: readonly PodCondition[],
-  { unavailable, now }: StatusContext,
+  { readinessGates, unavailable, now }: StatusContext,
 ): PodCondition[] {
-  const conditions = remote.map(withoutGeneration);
-  for (const type of LOCAL_CONDITIONS) {
-    const own = current.find((condition) => condition.type === type);
-    if (own !== undefined && !conditions.some((condition) => condition.type === type)) conditions.push(own);
-  }
-  if (!unavailable) return conditions;
+  const reported = remote
+    .filter(({ type }) => REFLECTED_CONDITIONS.has(type) || type === EVICTED)
+    .map(withoutGeneration);
+  const own = current.filter(
+    ({ type }) =>
+      !REFLECTED_CONDITIONS.has(type) &&
+      type !== ADDRESS_CONDITION &&
+      !reported.some((condition) => condition.type === type),
+  );
   const before = current.find(({ type }) => type === "Ready");
+  const conditions = withReadinessGates([...reported, ...own], readinessGates, before, now);
+  if (!unavailable) return conditions;
   const notReady: PodCondition = {
     type: "Ready",
     status: "False",

@@ -201,6 +201,7 @@ export class PodReflector {
       nodeIp,
       ...addresses,
       restartOffset: memory.restarts.offset,
+      readinessGates: (local.spec.readinessGates ?? []).map(({ conditionType }) => conditionType),
       unavailable,
       now: this.now(),
     });

@@ -81,7 +81,6 @@ function copiedFields(spec: WholePodSpec): WholePodSpec {
     hostname: spec.hostname,
     imagePullSecrets: spec.imagePullSecrets,
     initContainers: spec.initContainers?.map(withoutClaims),
-    readinessGates: spec.readinessGates,
     resources: spec.resources && resourcesWithoutClaims(spec.resources),
     restartPolicy: spec.restartPolicy,
     securityContext: spec.securityContext,

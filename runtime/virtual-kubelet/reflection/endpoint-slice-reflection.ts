@@ -73,8 +73,7 @@ export class EndpointSliceReflection implements ReflectedKind<EndpointSlice, Sha
     if (choice === undefined && !isAllowed(policy, subject.metadata.annotations)) {
       return { why: `its Service (policy: "${policy}")` };
     }
-    const { endpoints } = this.endpointsOf(slice);
-    return endpoints.length === 0 ? { why: "there is no endpoint outside of the provider" } : undefined;
+    return undefined;
   }
 
   desired(

@@ -12,6 +12,7 @@ const context = (changes: Partial<StatusContext> = {}): StatusContext => ({
   translateIp: ipTranslation([{ original: "10.244.0.0/16", remapped: "10.71.0.0/16" }]),
   reflectIps: true,
   restartOffset: 0,
+  readinessGates: [],
   unavailable: false,
   now,
   ...changes,
@@ -91,6 +92,94 @@ describe("localStatus", () => {
     assert.equal(ready?.lastTransitionTime, now);
     const second = localStatus(remote, first, { ...unavailable, now: "2026-03-04T06:00:00Z" });
     assert.deepEqual(second, first);
+  });
+});
+
+describe("localStatus of a pod with readiness gates", () => {
+  const [feature, balancer] = ["www.example.com/feature", "target-health.example.com/web"];
+  const earlier = "2026-03-04T04:00:00Z";
+  const condition = (type: string, status: string, more = {}) => ({ type, status, ...more });
+  const readyOf = (reported: PodStatus, own: PodStatus["conditions"], gates = [feature, balancer]) =>
+    localStatus(reported, { conditions: own }, context({ readinessGates: gates })).conditions?.find(
+      ({ type }) => type === "Ready",
+    );
+  const conditions = [condition("Ready", "True", { lastTransitionTime: earlier })];
+  const notReady = condition("Ready", "False", { reason: "ContainersNotReady" });
+
+  const rows: [what: string, reported: PodStatus, own: PodStatus["conditions"], expected: object][] = [
+    [
+      "nobody has set them",
+      { conditions },
+      [],
+      {
+        status: "False",
+        reason: "ReadinessGatesNotReady",
+        message: `corresponding condition of pod readiness gate "${feature}" does not exist., corresponding condition of pod readiness gate "${balancer}" does not exist.`,
+        lastTransitionTime: now,
+      },
+    ],
+    [
+      "one is false",
+      { conditions },
+      [
+        condition(feature, "True"),
+        condition(balancer, "False"),
+        condition("Ready", "False", { lastTransitionTime: earlier }),
+      ],
+      {
+        status: "False",
+        reason: "ReadinessGatesNotReady",
+        message: `the status of pod readiness gate "${balancer}" is not "True", but False`,
+        lastTransitionTime: earlier,
+      },
+    ],
+    [
+      "all are met",
+      { conditions },
+      [condition(feature, "True"), condition(balancer, "True")],
+      { status: "True", lastTransitionTime: now },
+    ],
+    [
+      "all are met and the containers are not ready",
+      { conditions: [notReady] },
+      [condition(feature, "True"), condition(balancer, "True")],
+      { status: "False", reason: "ContainersNotReady" },
+    ],
+    [
+      "the remote pod waits for gates of its own",
+      {
+        conditions: [
+          condition("ContainersReady", "True"),
+          condition("Ready", "False", { reason: "ReadinessGatesNotReady" }),
+        ],
+      },
+      [condition(feature, "True"), condition(balancer, "True")],
+      { status: "True", lastTransitionTime: now },
+    ],
+    [
+      "the provider claims that they are met",
+      { conditions: [...conditions, condition(feature, "True"), condition(balancer, "True")] },
+      [condition(feature, "True"), condition(balancer, "False")],
+      {
+        status: "False",
+        reason: "ReadinessGatesNotReady",
+        message: `the status of pod readiness gate "${balancer}" is not "True", but False`,
+        lastTransitionTime: now,
+      },
+    ],
+  ];
+  for (const [what, reported, own, expected] of rows) {
+    it(`is ready by what is set here: ${what}`, () =>
+      assert.deepEqual(readyOf(reported, own), { type: "Ready", ...expected }));
+  }
+
+  it("keeps every condition that controllers of this cluster set, and takes none of the provider's", () => {
+    const own = [condition(feature, "True"), condition("example.org/scanned", "True")];
+    const reported = { conditions: [...conditions, condition("example.com/of-the-provider", "True")] };
+    assert.deepEqual(localStatus(reported, { conditions: own }, context()).conditions, [
+      ...conditions,
+      ...own,
+    ]);
   });
 });
 

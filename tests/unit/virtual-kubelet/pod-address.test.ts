@@ -100,6 +100,7 @@ describe("a pod whose address is withheld", () => {
     translateIp: networks,
     reflectIps: true,
     restartOffset: 0,
+    readinessGates: [],
     unavailable: false,
     now,
   };
