@@ -46,12 +46,12 @@ export function decide({ source, copy, peerDead, specSettled }: Observed): Decis
   const live = { ...nothing, addFinalizer: !held };
   if (peerDead || copy === "unknown") return { ...live, copy: "wait" };
   if (copy === undefined) return { ...live, copy: "create" };
-  if (copy.metadata.deletionTimestamp) return live;
   const sameSpec = specSettled || semanticallyEqual(source.spec, copy.spec);
   const status = statusFor(source, copy, sameSpec);
   return {
     ...live,
-    copy: sameSpec ? "keep" : "update",
+    // One that goes is not changed any more; what its cluster still says of it counts.
+    copy: sameSpec || copy.metadata.deletionTimestamp ? "keep" : "update",
     pullStatus: semanticallyEqual(source.status ?? {}, status) ? undefined : status,
   };
 }

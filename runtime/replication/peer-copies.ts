@@ -5,7 +5,6 @@ import {
   isForbidden,
   type KubeClient,
   type Logger,
-  type Outcome,
   semanticallyEqual,
 } from "../kube";
 import { copyMetadata, type Replicable, type Route } from "./copy";
@@ -16,6 +15,14 @@ import type { CopyWrite } from "./replication-metrics";
 
 /** What is seen of one name at the peer; "unknown" while its objects have not been listed. */
 export type SeenCopy = Replicable | "unknown" | undefined;
+
+/** What came of an action. */
+export interface Settled {
+  /** `gone`: the copy turns out not to be there. `refused`: there is none, and the peer lets us make none. */
+  copy?: "gone" | "refused";
+  /** When to look again, in milliseconds. */
+  requeueAfterMs?: number;
+}
 
 export interface PeerCopiesOptions {
   route: Route;
@@ -37,32 +44,31 @@ export class PeerCopies {
     this.recreation = new Recreation(options.monotonic);
   }
 
-  /** @returns "gone" where a copy turns out not to be there */
   async settle(
     action: Decision["copy"],
     kind: Kind<Replicable>,
     source: Replicable | undefined,
     copy: SeenCopy,
     log: Logger,
-  ): Promise<Outcome | "gone"> {
+  ): Promise<Settled> {
     const seen = copy === "unknown" ? undefined : copy;
     switch (action) {
       case "keep":
       case "wait":
-        return undefined;
+        return {};
       case "create":
-        return source === undefined ? undefined : await this.create(kind, source, log);
+        return source === undefined ? {} : await this.create(kind, source, log);
       case "update": {
-        if (source === undefined || seen === undefined) return undefined;
+        if (source === undefined || seen === undefined) return {};
         const { remote, wrote } = this.options;
         this.noteSpec(kind, source, await remote.replace(kind, { ...seen, spec: source.spec }));
         wrote(kind, "update");
-        return undefined;
+        return {};
       }
       case "delete":
-        return seen === undefined ? undefined : await this.delete(kind, seen);
+        return seen === undefined ? {} : await this.delete(kind, seen);
       case "delete-unseen":
-        return source === undefined ? undefined : await this.deleteUnseen(kind, source.metadata.name);
+        return source === undefined ? {} : await this.deleteUnseen(kind, source.metadata.name);
     }
   }
 
@@ -84,7 +90,7 @@ export class PeerCopies {
     this.recreation.forget(key);
   }
 
-  private async create(kind: Kind<Replicable>, source: Replicable, log: Logger): Promise<Outcome> {
+  private async create(kind: Kind<Replicable>, source: Replicable, log: Logger): Promise<Settled> {
     const key = replicaKey(kind, source.metadata.name);
     const requeueAfterMs = this.recreation.delayMs(key);
     if (requeueAfterMs > 0) return { requeueAfterMs };
@@ -99,14 +105,14 @@ export class PeerCopies {
       });
       this.noteSpec(kind, source, copy);
       wrote(kind, "create");
-      return undefined;
+      return {};
     } catch (error) {
       if (isForbidden(error)) {
         // Drained, or not bound yet: nobody tells us when that changes, so ask again.
         this.recreation.forbidden(key);
         log.info("the peer does not let us make a copy", { kind: kind.kind, error });
         events?.warning(source, EventReason.replicationForbidden, error.message);
-        return { requeueAfterMs: Math.max(1_000, this.recreation.delayMs(key)) };
+        return { copy: "refused", requeueAfterMs: Math.max(1_000, this.recreation.delayMs(key)) };
       }
       if (isAlreadyExists(error)) return await this.meetNamesake(kind, source);
       throw error;
@@ -114,7 +120,7 @@ export class PeerCopies {
   }
 
   /** A copy that our watch has not told of yet, or somebody else's object, which is left alone. */
-  private async meetNamesake(kind: Kind<Replicable>, source: Replicable): Promise<Outcome> {
+  private async meetNamesake(kind: Kind<Replicable>, source: Replicable): Promise<Settled> {
     const { remote, route, events } = this.options;
     const ref = { name: source.metadata.name, namespace: route.remoteNamespace };
     const found = await remote.get(kind, ref);
@@ -127,32 +133,32 @@ export class PeerCopies {
     return { requeueAfterMs: 30_000 };
   }
 
-  private async delete(kind: Kind<Replicable>, copy: Replicable): Promise<Outcome | "gone"> {
+  private async delete(kind: Kind<Replicable>, copy: Replicable): Promise<Settled> {
     const { remote, wrote } = this.options;
     try {
       const existed = await remote.delete(kind, copy.metadata, { uid: copy.metadata.uid });
       if (existed) wrote(kind, "delete");
       // The watch tells when it is gone; should that be down, asking again does.
-      return existed ? { requeueAfterMs: 1_000 } : "gone";
+      return existed ? { requeueAfterMs: 1_000 } : { copy: "gone" };
     } catch (error) {
       // The peer has taken our rights: whatever is left there is its own to clean up.
-      if (isForbidden(error)) return "gone";
+      if (isForbidden(error)) return { copy: "gone" };
       throw error;
     }
   }
 
-  private async deleteUnseen(kind: Kind<Replicable>, name: string): Promise<Outcome | "gone"> {
+  private async deleteUnseen(kind: Kind<Replicable>, name: string): Promise<Settled> {
     const { remote, route, wrote } = this.options;
     try {
       const copy = await remote.get(kind, { name, namespace: route.remoteNamespace });
-      if (copy === undefined || !this.isOurs(copy)) return "gone";
+      if (copy === undefined || !this.isOurs(copy)) return { copy: "gone" };
       if (!copy.metadata.deletionTimestamp) {
         await remote.delete(kind, copy.metadata, { uid: copy.metadata.uid });
         wrote(kind, "delete");
       }
       return { requeueAfterMs: 1_000 };
     } catch (error) {
-      if (isForbidden(error)) return "gone";
+      if (isForbidden(error)) return { copy: "gone" };
       throw error;
     }
   }

@@ -1,4 +1,5 @@
-import { EventReason, type Kind } from "../api";
+import { EventReason, type Kind, NamespaceMap } from "../api";
+import { isRecord } from "../api/invalid-object";
 import {
   type Controller,
   type ControllerContext,
@@ -26,6 +27,15 @@ import { holdSource, isDisowned, releaseSource, unlessGone } from "./source-fina
 
 /** While the peer's objects are not listed: whether that is because it forbids it. */
 const LOOK_AGAIN_MS = 5_000;
+/** API servers that start forbid everything for a moment. */
+const DENIED_MS = 30_000;
+
+/** Of a source whose peer's objects are not listed. */
+interface Unseen {
+  requeueAfterMs: number;
+  /** Whether the peer has forbidden it for so long that it is meant. */
+  isDenied: boolean;
+}
 
 export interface PeerReplicatorOptions {
   route: Route;
@@ -51,6 +61,8 @@ export class PeerReplicator {
   private readonly refusals: RefusedAnswers;
   private readonly copyInformers: Map<string, Informer<Replicable>>;
   private readonly controller: Controller;
+  /** Since when the peer forbids to list its objects of a kind, by plural, on the monotonic clock. */
+  private readonly forbiddenSince = new Map<string, number>();
 
   constructor(
     private readonly options: PeerReplicatorOptions,
@@ -198,25 +210,26 @@ export class PeerReplicator {
     let held = source;
     if (decision.addFinalizer && source !== undefined)
       held = { ...(await holdSource(local, kind, source)), spec: source.spec };
-    const outcome = await this.copies.settle(decision.copy, kind, held, copy, run.log);
-    if (pullStatus !== undefined && held !== undefined) {
+    const settled = await this.copies.settle(decision.copy, kind, held, copy, run.log);
+    const unseen = this.whileUnseen(decision, kind, source);
+    const isDenied = settled.copy === "refused" || unseen?.isDenied === true;
+    const status = isDenied ? withoutAnswer(kind, held) : pullStatus;
+    if (status !== undefined && held !== undefined) {
       const whole = { exact: [""], foreign: true };
-      await unlessGone(patchStatusIfChanged(local, kind, held, pullStatus, whole));
+      await unlessGone(patchStatusIfChanged(local, kind, held, status, whole));
       lag.wrote(kind, "status");
     }
-    if ((decision.removeFinalizer || outcome === "gone") && held !== undefined)
+    if ((decision.removeFinalizer || settled.copy === "gone") && held !== undefined)
       await releaseSource(local, kind, held);
     if (source === undefined) {
       this.copies.forget(key);
       this.refusals.forget(key);
-      if (copy === undefined || outcome === "gone") await this.releaseDisowned(kind, name);
+      if (copy === undefined || settled.copy === "gone") await this.releaseDisowned(kind, name);
     }
-    const again =
-      againAfterMs === undefined
-        ? (this.whileUnseen(decision, source, informer) ?? outcome)
-        : { requeueAfterMs: againAfterMs };
-    this.tellLag(key, { ...decision, pullStatus }, source, again);
-    return typeof again === "object" ? again : answered.again;
+    const requeueAfterMs = againAfterMs ?? unseen?.requeueAfterMs ?? settled.requeueAfterMs;
+    const isGone = source === undefined || (requeueAfterMs === undefined && settled.copy === "gone");
+    this.tellLag(key, { ...decision, pullStatus }, isGone, requeueAfterMs !== undefined);
+    return requeueAfterMs === undefined ? answered.again : { requeueAfterMs };
   }
 
   /** The copy with what its peer may say in the status. What was refused is told, and the source keeps what it has of that. */
@@ -234,17 +247,18 @@ export class PeerReplicator {
   /** Nothing can be copied before the peer's objects are listed; where it forbids that, the source tells. */
   private whileUnseen(
     { copy }: Decision,
+    kind: Kind<Replicable>,
     source: Replicable | undefined,
-    { forbidden, problem }: Informer<Replicable>,
-  ): Outcome {
+  ): Unseen | undefined {
+    const { forbidden, problem } = this.copiesOf(kind);
+    if (!forbidden) this.forbiddenSince.delete(kind.plural);
     if (copy !== "wait" || source === undefined || this.options.isDead()) return undefined;
-    if (forbidden)
-      this.context.events?.warning(
-        source,
-        EventReason.replicationForbidden,
-        problem ?? "it may not be listed",
-      );
-    return { requeueAfterMs: LOOK_AGAIN_MS };
+    if (!forbidden) return { requeueAfterMs: LOOK_AGAIN_MS, isDenied: false };
+    const now = this.context.clock.monotonic();
+    const since = this.forbiddenSince.get(kind.plural) ?? now;
+    this.forbiddenSince.set(kind.plural, since);
+    this.context.events?.warning(source, EventReason.replicationForbidden, problem ?? "it may not be listed");
+    return { requeueAfterMs: LOOK_AGAIN_MS, isDenied: now - since >= DENIED_MS };
   }
 
   private async guarded(
@@ -262,16 +276,11 @@ export class PeerReplicator {
     if (object !== undefined && isDisowned(object)) await releaseSource(this.options.local, kind, object);
   }
 
-  private tellLag(
-    key: string,
-    decision: Decision,
-    source: Replicable | undefined,
-    outcome: Outcome | "gone",
-  ): void {
+  private tellLag(key: string, decision: Decision, isGone: boolean, isAgain: boolean): void {
     const { lag } = this.options;
-    if (source === undefined || outcome === "gone") lag.forget(key);
+    if (isGone) lag.forget(key);
     // To be tried again, or to be looked at when the peer answers.
-    else if (typeof outcome === "object" || decision.copy === "wait") return;
+    else if (isAgain || decision.copy === "wait") return;
     else lag.settled(key, decision.copy === "keep" && decision.pullStatus !== undefined ? "status" : "spec");
   }
 
@@ -296,6 +305,15 @@ export class PeerReplicator {
   private copiesOf(kind: Kind<Replicable>): Informer<Replicable> {
     return existing(this.copyInformers.get(kind.plural), kind);
   }
+}
+
+/** Without an answer of the peer no namespace is mapped, whatever it said before; what a slice was granted stays its own. */
+function withoutAnswer(
+  kind: Kind<Replicable>,
+  source: Replicable | undefined,
+): Record<string, never> | undefined {
+  if (kind.kind !== NamespaceMap.kind || !isRecord(source?.status)) return undefined;
+  return Object.keys(source.status).length === 0 ? undefined : {};
 }
 
 function existing<T>(value: T | undefined, kind: Kind<Replicable>): T {

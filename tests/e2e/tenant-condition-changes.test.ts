@@ -158,6 +158,12 @@ describe("a peering between rome and milan", function () {
       } as Parameters<ManagedCluster["apply"]>[0]);
       const maps = () => milan.admin.list(NamespaceMap, { namespace: "guests-from-rome" });
       await until("the namespace map is copied", async () => (await maps()).length === 1);
+      const phaseAtRome = async () => {
+        const [map] = await rome.admin.list(NamespaceMap, { namespace: "to-milan" });
+        assert.ok(map);
+        return map.status?.currentMapping?.["shop"]?.phase;
+      };
+      await until("the namespace is mapped", async () => (await phaseAtRome()) === "Accepted");
       await setCondition("Drained");
       await until("copies gone", async () => {
         const slices = await milan.admin.list(ResourceSlice, { namespace: "guests-from-rome" });
@@ -168,11 +174,17 @@ describe("a peering between rome and milan", function () {
       const about = { kind: "Tenant", ...tenantOfRome };
       assert.match(await eventAbout(milan.admin, about, "ResourceSlicesDeleted"), /resource slices/);
       assert.match(await eventAbout(milan.admin, about, "NamespaceMapsDeleted"), /namespace maps/);
+      await until("the consumer knows that nothing is mapped", async () => {
+        const phase = await phaseAtRome();
+        assert.notEqual(phase, "CreationLoopBackOff");
+        return phase === undefined;
+      });
       await setCondition("Active");
       await until("copies back", async () => {
         const slices = await milan.admin.list(ResourceSlice, { namespace: "guests-from-rome" });
         return slices.length === 4 && (await maps()).length === 1;
       });
+      await until("the namespace is mapped again", async () => (await phaseAtRome()) === "Accepted");
       await rome.admin.delete(Namespace, { name: "shop" });
     });
 

@@ -103,6 +103,14 @@ describe("what one name of a replicated kind needs", () => {
       { copy: "update", pullStatus: { resources: { cpu: "4" } } },
     ],
     ["a copy on its way out is waited for", { source, copy: object({ class: "gold" }, going) }, {}],
+    [
+      "what a copy says on its way out is taken over",
+      {
+        source: object({ class: "default" }, held, { currentMapping: { shop: { phase: "Accepted" } } }),
+        copy: object({ class: "gold" }, going, { currentMapping: { shop: { phase: "Terminating" } } }),
+      },
+      { pullStatus: { currentMapping: { shop: { phase: "Terminating" } } } },
+    ],
     ["a live source at a dead peer waits", { source, copy, peerDead: true }, { copy: "wait" }],
     [
       "a deleted source takes its copy along",
