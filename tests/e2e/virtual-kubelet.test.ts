@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
 
-import { Configuration, Event, Lease, Namespace, Node, Pod, ShadowPod, VirtualNode } from "../../runtime/api";
-import { installRoles } from "../support/install-roles";
-import { ManagedAdmission } from "../support/managed-admission";
-import { LIQO, TENANT, TOLERATION } from "../support/offloading-pair";
+import { Event, Lease, Node, Pod, Secret, ShadowPod, VirtualNode } from "../../runtime/api";
+import { TENANT, TOLERATION } from "../support/offloading-pair";
 import { until } from "../support/until";
 import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/virtual-kubelet-lab";
 
@@ -239,72 +241,20 @@ describe("virtual kubelet, from rome to milan", function () {
       await lab.running("stranger");
     });
 
-    it("are not ready while their node is said to be unavailable", async () => {
-      await lab.rome.create(Pod, podOf("cut-off"));
-      await lab.running("cut-off");
-      const label = (value: string | null) =>
-        lab.rome.patch(
-          Pod,
-          { name: "cut-off", namespace: HERE },
-          { metadata: { labels: { "liqo.io/remote-unavailable": value } } },
-          { type: "merge" },
-        );
-      const ready = async () =>
-        (await lab.local("cut-off"))?.status?.conditions?.find(({ type }) => type === "Ready")?.status;
-      await label("true");
-      await until("the pod is not ready", async () => (await ready()) === "False");
-      assert.equal((await lab.local("cut-off"))?.status?.phase, "Running");
-      assert.equal((await lab.shadow("cut-off"))?.metadata.labels?.["liqo.io/remote-unavailable"], undefined);
-      await label(null);
-      await until("the pod is ready again", async () => (await ready()) === "True");
-    });
-
-    it("show an address of their provider's networks, and none that the provider makes up", async () => {
-      await lab.rome.create(Pod, podOf("addressed"));
-      const reported = (await lab.running("addressed")).status?.podIP ?? "";
-      assert.match(reported, /^10\.201\./);
-      const configuration = { name: "milan", namespace: TENANT };
-      await lab.rome.create(Configuration, {
-        apiVersion: "networking.liqo.io/v1beta1",
-        kind: "Configuration",
-        metadata: { ...configuration, labels: { "liqo.io/remote-cluster-id": "milan" } },
-        spec: { remote: { cidr: { pod: ["10.201.0.0/16"], external: ["10.70.0.0/16"] } } },
-      });
-      const shows = (what: string, address: string | undefined) =>
-        until(what, async () => {
-          const pod = await lab.local("addressed");
-          return pod !== undefined && pod.status?.podIP === address && pod.status?.conditions;
-        });
-      await shows("no address while the networks have no place", undefined);
-      const status = { remote: { cidr: { pod: ["10.99.0.0/16"], external: ["10.98.0.0/16"] } } };
-      const asStatus = { type: "merge", subresource: "status" } as const;
-      await lab.rome.patch(Configuration, configuration, { status }, asStatus);
-      await shows("the address as it is reached from here", reported.replace("10.201.", "10.99."));
-      const report = (podIP: string) =>
-        lab.milan.patch(
-          Pod,
-          { name: "addressed", namespace: THERE },
-          { status: { podIP, podIPs: [{ ip: podIP }] } },
-          asStatus,
-        );
-      for (const stolen of ["172.18.0.2", "10.97.0.1"]) {
-        await report(stolen);
-        const conditions = await until(`${stolen} is withheld`, async () => {
-          const found = await shows("no address", undefined);
-          return found.some(({ message = "" }) => message.includes(stolen)) && found;
-        });
-        assert.ok(conditions.some(({ type }) => type === "liqo.io/AddressReflected"));
-      }
-      await report(reported);
-      const after = await shows("the address again", reported.replace("10.201.", "10.99."));
-      assert.equal(
-        after.some(({ type }) => type === "liqo.io/AddressReflected"),
-        false,
+    it("get their tokens once a stranger's Secret in the place of theirs is gone", async () => {
+      const ref = { name: "tokens-token", namespace: THERE };
+      await lab.milan.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: ref, type: "Opaque" });
+      await lab.rome.create(Pod, podOf("tokens", { spec: { automountServiceAccountToken: true } }));
+      await until("the conflict is told", async () =>
+        (await lab.eventsOf("tokens")).some(({ message }) =>
+          message?.includes("remote object already exists"),
+        ),
       );
-      const told = (await lab.eventsOf("addressed")).filter(({ reason }) => reason === "AddressWithheld");
-      assert.ok(told.some(({ message = "" }) => message.includes("172.18.0.2")));
-      await lab.rome.delete(Configuration, configuration);
-      await shows("the address as it is reported", reported);
+      assert.equal((await lab.milan.get(Secret, ref))?.data, undefined);
+      await lab.milan.delete(Secret, ref);
+      await until("the tokens are there", async () => (await lab.milan.get(Secret, ref))?.data, {
+        timeoutMs: 10_000,
+      });
     });
 
     it("wait in a namespace that is not offloaded, start when it is, and are given up when it no longer is", async () => {
@@ -394,73 +344,25 @@ describe("virtual kubelet, from rome to milan", function () {
       );
     });
 
+    it("asks whether the clients of silent sessions are still there", async () => {
+      const { kubeletEndpoint } = (await lab.rome.get(Node, { name: NODE }))?.status?.daemonEndpoints ?? {};
+      const port = kubeletEndpoint?.Port ?? assert.fail("the node shows no endpoint");
+      const client = connect(port, "127.0.0.1");
+      try {
+        await once(client, "connect");
+        const list = promisify(execFile);
+        await until("the system watches the connection", async () => {
+          const { stdout } = await list("ss", ["-tnoH", "state", "established", `( sport = :${port} )`]);
+          return stdout.includes("keepalive");
+        });
+      } finally {
+        client.destroy();
+      }
+    });
+
     it("says nothing secret in its log", () => {
       const log = lab.kubelet.log();
       assert.ok(!/BEGIN (RSA |EC )?PRIVATE KEY|client-key-data|eyJhbGciOi/.test(log));
-    });
-  });
-
-  describe("what its provider refuses", () => {
-    let admission: ManagedAdmission | undefined;
-    after(() => admission?.stop());
-
-    /** Waits until the pod at home says why, and so does an event. */
-    const refused = async (name: string, why: RegExp) => {
-      const { phase, message } = await until(`${name} is refused`, async () => {
-        const { status } = (await lab.local(name)) ?? {};
-        return status?.reason === "OffloadingRefused" && status;
-      });
-      assert.equal(phase, "Pending");
-      assert.match(message ?? "", why);
-      await until("an event says so too", async () =>
-        (await lab.eventsOf(name)).some(
-          ({ reason, message: told = "" }) => reason === "FailedReflection" && why.test(told),
-        ),
-      );
-      assert.equal(await lab.remote(name), undefined);
-    };
-    const asDeployer = {
-      "liqo.io/api-server-support": "remote",
-      "liqo.io/remote-service-account-name": "deployer",
-    };
-    const account =
-      /spec\.pod\.serviceAccountName is "deployer", and the provider allows .* \(allowed: default\); leave it out, or ask the provider's administrator to allow it/;
-
-    it("waits at home, and says which field, which value and what to do", async () => {
-      // As the provider's controllers label the namespaces that they make.
-      const baseline = { "pod-security.kubernetes.io/enforce": "baseline" };
-      await lab.milan.patch(
-        Namespace,
-        { name: THERE },
-        { metadata: { labels: baseline } },
-        { type: "merge" },
-      );
-      await lab.rome.create(
-        Pod,
-        podOf("files", { spec: { volumes: [{ name: "root", hostPath: { path: "/" } }] } }),
-      );
-      await lab.rome.create(Pod, podOf("deployer", { metadata: { annotations: asDeployer } }));
-      await Promise.all([
-        refused(
-          "files",
-          /violates PodSecurity "baseline:latest": hostPath volumes \(volume "root"\); take that out of the pod, or ask the provider's administrator/,
-        ),
-        refused("deployer", account),
-      ]);
-    });
-
-    it("does so where the provider's webhooks refuse it", async () => {
-      await lab.pair.namespace(lab.milan, LIQO);
-      await installRoles(lab.milan, LIQO);
-      admission = await ManagedAdmission.start({
-        admin: lab.milan,
-        controlPlane: lab.controlPlane("milan"),
-        clusterId: "milan",
-        liqoNamespace: LIQO,
-      });
-      await lab.rome.create(Pod, podOf("by-webhook", { metadata: { annotations: asDeployer } }));
-      await refused("by-webhook", account);
-      assert.equal(await lab.shadow("by-webhook"), undefined);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { constants } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 import type { KubeClient, Logger } from "../../kube";
@@ -14,6 +14,8 @@ import { Refusal, refuseUpgrade } from "./refusal";
 const HEADER_TIMEOUT_MS = 10_000;
 /** API servers keep idle connections for 90 s; a connection that ends under a new request would fail it. */
 const KEEP_ALIVE_MS = 120_000;
+/** After so much silence the system asks whether the client is still there, in milliseconds. */
+const SILENT_MS = 30_000;
 /** A log that is followed may stay silent for as long as timers can wait. */
 const FOLLOW_DEADLINE_MS = 2 ** 31 - 1;
 /** Of an error of the provider, which goes into one line. */
@@ -64,6 +66,8 @@ export class KubeletServer {
     this.server = createServer(contextOf(tls), (request, response) => void this.serve(request, response));
     this.server.headersTimeout = HEADER_TIMEOUT_MS;
     this.server.keepAliveTimeout = KEEP_ALIVE_MS;
+    // A session may say nothing for hours; that its client is gone without a word must be found out.
+    this.server.on("connection", (socket: Socket) => socket.setKeepAlive(true, SILENT_MS));
     this.server.on("upgrade", (request, socket, head) => void this.serveUpgrade(request, socket, head));
     this.server.on("tlsClientError", (_error, socket) => socket.destroy());
   }

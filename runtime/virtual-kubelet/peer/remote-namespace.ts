@@ -4,6 +4,7 @@ import { Pod, Secret } from "../../api/kubernetes";
 import type { KubeObject } from "../../api/meta";
 import type { Informer, InformerSet } from "../../kube";
 import { boundTo, isTokenSecret } from "../tokens/token-secret";
+import { podOfTokenSecret } from "../tokens/token-source";
 import { projectRemotePod, projectSecret, projectShadowPod } from "./projections";
 
 /** Told of changes in a remote namespace. The node is the one that the object is bound to; undefined concerns every node. */
@@ -47,7 +48,13 @@ export class RemoteNamespace {
     this.secrets.on({
       added: (secret) => tokens(secret, nodeOf(secret)),
       updated: (_before, secret) => tokens(secret, nodeOf(secret)),
-      deleted: (secret) => tokens(secret, undefined),
+      deleted: (secret) => {
+        // A foreign one, too, makes the name free for the tokens of a pod that waits for it.
+        const podName = isTokenSecret(secret)
+          ? boundTo(secret).podName
+          : podOfTokenSecret(secret.metadata.name);
+        if (podName !== undefined) listener.tokensChanged(podName, undefined);
+      },
     });
     const listed = () => {
       if (this.synced) listener.listed();

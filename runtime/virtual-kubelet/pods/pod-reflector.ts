@@ -232,6 +232,9 @@ export class PodReflector {
   /** A pod on this node in a namespace that the provider does not take. */
   private async withoutNamespace(key: string, local: Pod | undefined, memory: PodMemory): Promise<Outcome> {
     const decision = decideNotOffloaded(local && viewOfLocal(local));
+    // What we did in the remote namespace is that of an earlier one.
+    delete memory.created;
+    delete memory.deleted;
     this.remember(key, local, memory);
     switch (decision.do) {
       case "nothing":

@@ -29,6 +29,12 @@ export function tokenSecretName(podName: string): string {
   return `${podName.slice(0, MAX_NAME - hash.length - "--token".length)}-${hash}-token`;
 }
 
+/** The pod whose tokens a Secret of this name would hold; undefined where none can tell by the name. */
+export function podOfTokenSecret(name: string): string | undefined {
+  const pod = /^(.+)-token$/.exec(name)?.[1];
+  return pod !== undefined && tokenSecretName(pod) === name ? pod : undefined;
+}
+
 /** The tokens that a pod mounts, in the order of its volumes. */
 export function tokenSources(spec: Pick<PodSpec, "volumes">): TokenSource[] {
   return (spec.volumes ?? []).flatMap(sourcesOf);
