@@ -71,8 +71,13 @@ export function virtualKubeletController(
           return;
         }
         const { account, binding, deployment } = virtualKubeletObjects(node, options, surroundings);
-        const { name, namespace } = node.metadata;
-        await writeIfChanged(client, ServiceAccount, account, accounts.get(name, namespace));
+        const { namespace } = node.metadata;
+        await writeIfChanged(
+          client,
+          ServiceAccount,
+          account,
+          accounts.get(account.metadata.name ?? "", namespace),
+        );
         await writeIfChanged(client, ClusterRoleBinding, binding, bindings.get(binding.metadata.name ?? ""));
         await writeIfChanged(
           client,
@@ -92,7 +97,6 @@ function ofNode({ metadata }: KubeObject): string[] {
 }
 
 /** Key of the virtual node that a binding is for. */
-function servedBy({ subjects }: ClusterRoleBinding): string {
-  const [subject] = subjects ?? [];
-  return `${subject?.namespace ?? ""}/${subject?.name ?? ""}`;
+function servedBy({ metadata, subjects }: ClusterRoleBinding): string {
+  return `${subjects?.[0]?.namespace ?? ""}/${metadata.labels?.[Label.virtualNode] ?? ""}`;
 }

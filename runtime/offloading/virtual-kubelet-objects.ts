@@ -33,7 +33,8 @@ const HEAP_MIB = 512;
 /**
  * The objects of a virtual kubelet that serves one virtual node alone, where those are asked for: its account and its Deployment in the
  * tenant namespace, owned by the VirtualNode, and the binding of its role, which no namespaced object can own. Names are upstream's
- * (offloading reference 5.4).
+ * (offloading reference 5.4), but for the account's: upstream's is that of the virtual node, and mostly that of the gateway to the same peer, whose
+ * account is in the same namespace.
  */
 export function virtualKubeletObjects(
   node: VirtualNode,
@@ -41,6 +42,7 @@ export function virtualKubeletObjects(
   { clusterID, liqoNamespace, podCidrs }: VirtualKubeletSurroundings,
 ): VirtualKubeletObjects {
   const { name, namespace = "" } = node.metadata;
+  const account = virtualKubeletName(name);
   const selector = {
     [Label.offloadingComponent]: LabelValue.virtualKubelet,
     [Label.remoteClusterID]: node.spec.clusterID ?? "",
@@ -56,14 +58,14 @@ export function virtualKubeletObjects(
     account: {
       apiVersion: "v1",
       kind: "ServiceAccount",
-      metadata: { name, namespace, labels: selector, ownerReferences },
+      metadata: { name: account, namespace, labels: selector, ownerReferences },
     },
     binding: {
       apiVersion: `${rbac}/v1`,
       kind: "ClusterRoleBinding",
       metadata: { name: virtualNodeClusterRoleBindingName(name), labels: selector },
       roleRef: { apiGroup: rbac, kind: "ClusterRole", name: RoleName.virtualKubeletLocal },
-      subjects: [{ kind: "ServiceAccount", name, namespace }],
+      subjects: [{ kind: "ServiceAccount", name: account, namespace }],
     },
     deployment: {
       apiVersion: "apps/v1",
@@ -78,7 +80,7 @@ export function virtualKubeletObjects(
             ...(extraAnnotations === undefined ? {} : { annotations: extraAnnotations }),
           },
           spec: {
-            serviceAccountName: name,
+            serviceAccountName: account,
             ...(imagePullSecrets === undefined ? {} : { imagePullSecrets }),
             ...(tolerations === undefined ? {} : { tolerations }),
             ...UNPRIVILEGED.pod,

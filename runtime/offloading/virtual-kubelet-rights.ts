@@ -6,6 +6,7 @@ import {
   type NamespaceOffloading,
   type RoleBinding,
   type RoleName,
+  virtualKubeletName,
   type VirtualNode,
   WellKnownLabel,
 } from "../api";
@@ -19,7 +20,7 @@ export interface KubeletAccount {
   namespace: string;
 }
 
-/** Whom virtual nodes are served by: one process for all, as this account, or one each, as an account of the node's name. */
+/** Whom virtual nodes are served by: one process for all, as this account, or one each, as an account of its own. */
 export type ServedBy = { account: KubeletAccount } | "processes of their own";
 
 export function servedBy(perNode: boolean, liqoNamespace: string): ServedBy {
@@ -75,7 +76,10 @@ export function credentialsGrant(
 
 function accounts(virtualNodes: readonly VirtualNode[], by: ServedBy): KubeletAccount[] {
   if (by !== "processes of their own") return virtualNodes.length > 0 ? [by.account] : [];
-  const own = virtualNodes.map(({ metadata: { name, namespace = "" } }) => ({ name, namespace }));
+  const own = virtualNodes.map(({ metadata: { name, namespace = "" } }) => ({
+    name: virtualKubeletName(name),
+    namespace,
+  }));
   const keyOfAccount = ({ name, namespace }: KubeletAccount) => `${namespace}/${name}`;
   return own.sort((a, b) => (keyOfAccount(a) < keyOfAccount(b) ? -1 : 1));
 }

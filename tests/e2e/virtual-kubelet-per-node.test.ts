@@ -80,6 +80,12 @@ describe("a process for each virtual node", function () {
   });
 
   it("has an account, the rights of the virtual kubelet, and flags that it understands", async () => {
+    // As the gateway to the same peer has it.
+    const { metadata } = await rome.admin.create(ServiceAccount, {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { ...inTenant("spare"), labels: { "networking.liqo.io/gateway-name": "spare" } },
+    });
     await rome.admin.create(VkOptionsTemplate, options("runtime:1"));
     await rome.admin.create(VirtualNode, virtualNode("spare"));
     for (const name of ["pool", "spare"]) {
@@ -89,7 +95,7 @@ describe("a process for each virtual node", function () {
       const { template, replicas } = deployment.spec ?? {};
       assert.equal(replicas, 2);
       assert.equal(template?.metadata?.labels?.team, "blue");
-      assert.equal(template.spec?.serviceAccountName, name);
+      assert.equal(template.spec?.serviceAccountName, `vk-${name}`);
       const container = template.spec.containers[0];
       assert.equal(container?.image, "runtime:1");
       const line = splitCommandLine(container.args ?? []);
@@ -105,16 +111,20 @@ describe("a process for each virtual node", function () {
         ],
         [["virtual-kubelet"], `to-milan/${name}`, "rome", "liqo", ["10.20.0.0/16"], 2],
       );
-      assert.ok(await rome.admin.get(ServiceAccount, inTenant(name)));
+      assert.ok(await rome.admin.get(ServiceAccount, inTenant(`vk-${name}`)));
       const bound = await rome.admin.get(ClusterRoleBinding, binding(name));
       assert.equal(bound?.roleRef.name, "liqo-virtual-kubelet-local");
-      assert.deepEqual(bound.subjects, [{ kind: "ServiceAccount", name, namespace: "to-milan" }]);
+      assert.deepEqual(bound.subjects, [
+        { kind: "ServiceAccount", name: `vk-${name}`, namespace: "to-milan" },
+      ]);
       assert.ok(await rome.admin.get(ClusterRole, { name: bound.roleRef.name }));
     }
+    const ofGateway = await rome.admin.get(ServiceAccount, inTenant("spare"));
+    assert.equal(ofGateway?.metadata.resourceVersion, metadata.resourceVersion);
   });
 
   it("reads its provider's credentials, and in namespaces that are offloaded there what their pods need", async () => {
-    await untilGiven("liqo-virtual-kubelet-tenant-ns", "to-milan", "to-milan/pool to-milan/spare");
+    await untilGiven("liqo-virtual-kubelet-tenant-ns", "to-milan", "to-milan/vk-pool to-milan/vk-spare");
     await rome.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     await rome.admin.create(NamespaceOffloading, {
       apiVersion: "offloading.liqo.io/v1beta1",
@@ -122,7 +132,7 @@ describe("a process for each virtual node", function () {
       metadata: { name: "offloading", namespace: "shop" },
       spec: NamespaceOffloading.parseSpec({}),
     });
-    await untilGiven("liqo-virtual-kubelet-namespace", "shop", "to-milan/pool to-milan/spare");
+    await untilGiven("liqo-virtual-kubelet-namespace", "shop", "to-milan/vk-pool to-milan/vk-spare");
   });
 
   it("writes nothing when nothing changes, and follows its options", async () => {
@@ -150,13 +160,13 @@ describe("a process for each virtual node", function () {
       const left: (KubeObject | undefined)[] = await Promise.all([
         rome.admin.get(VirtualNode, inTenant("spare")),
         rome.admin.get(Deployment, inTenant("vk-spare")),
-        rome.admin.get(ServiceAccount, inTenant("spare")),
+        rome.admin.get(ServiceAccount, inTenant("vk-spare")),
         rome.admin.get(ClusterRoleBinding, binding("spare")),
       ]);
       return left.every((each) => each === undefined);
     });
     assert.ok(await rome.admin.get(Deployment, inTenant("vk-pool")));
-    await untilGiven("liqo-virtual-kubelet-tenant-ns", "to-milan", "to-milan/pool");
-    await untilGiven("liqo-virtual-kubelet-namespace", "shop", "to-milan/pool");
+    await untilGiven("liqo-virtual-kubelet-tenant-ns", "to-milan", "to-milan/vk-pool");
+    await untilGiven("liqo-virtual-kubelet-namespace", "shop", "to-milan/vk-pool");
   });
 });

@@ -106,14 +106,14 @@ describe("the controller of virtual kubelets' rights", () => {
 
   it("follows the virtual nodes where each has a process of its own", async () => {
     start({ virtualKubeletPerNode: true });
-    await untilBound(inShop, "to-milan/pool");
+    await untilBound(inShop, "to-milan/vk-pool");
     server.create(VirtualNode, {
       apiVersion: OFFLOADING,
       kind: "VirtualNode",
       metadata: { name: "annex", namespace: "to-milan", labels: ofMilan },
       spec: { clusterID: "milan", kubeconfigSecretRef: { name: "kubeconfig-annex" } },
     });
-    for (const key of [inShop, inTenant]) await untilBound(key, "to-milan/annex to-milan/pool");
+    for (const key of [inShop, inTenant]) await untilBound(key, "to-milan/vk-annex to-milan/vk-pool");
     server.change(NamespaceMap, "to-milan/milan", { spec: { desiredMapping: { shop: null } } });
     await untilBound(inShop, undefined);
   });

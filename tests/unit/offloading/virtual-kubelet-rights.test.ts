@@ -71,13 +71,13 @@ describe("the rights of virtual kubelets", () => {
       "of one that is offloaded to one provider",
       { offloading: offloading(), maps: [milan, map("turin", {})] },
       "liqo-system/liqo-virtual-kubelet",
-      "to-milan/annex to-milan/pool",
+      "to-milan/vk-annex to-milan/vk-pool",
     ],
     [
       "of one whose map is late, and is asked for all the same",
       { offloading: offloading({}, { turin: "True", milan: "False" }), maps: [milan, map("turin", {})] },
       "liqo-system/liqo-virtual-kubelet",
-      "to-turin/far",
+      "to-turin/vk-far",
     ],
     [
       "of one that no provider is asked for any more",
@@ -117,7 +117,7 @@ describe("the rights of virtual kubelets", () => {
       shown(credentialsGrant("to-milan", { virtualNodes }, all)),
       "liqo-system/liqo-virtual-kubelet",
     );
-    assert.equal(shown(credentialsGrant("to-milan", { virtualNodes }, each)), "to-milan/annex to-milan/pool");
+    assert.equal(shown(credentialsGrant("to-milan", { virtualNodes }, each)), "to-milan/vk-annex to-milan/vk-pool");
     for (const by of [all, each]) {
       assert.equal(shown(credentialsGrant("shop", { virtualNodes }, by)), "");
       assert.equal(shown(credentialsGrant("to-milan", { virtualNodes: [] }, by)), "");
