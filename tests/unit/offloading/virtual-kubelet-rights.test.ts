@@ -117,7 +117,10 @@ describe("the rights of virtual kubelets", () => {
       shown(credentialsGrant("to-milan", { virtualNodes }, all)),
       "liqo-system/liqo-virtual-kubelet",
     );
-    assert.equal(shown(credentialsGrant("to-milan", { virtualNodes }, each)), "to-milan/vk-annex to-milan/vk-pool");
+    assert.equal(
+      shown(credentialsGrant("to-milan", { virtualNodes }, each)),
+      "to-milan/vk-annex to-milan/vk-pool",
+    );
     for (const by of [all, each]) {
       assert.equal(shown(credentialsGrant("shop", { virtualNodes }, by)), "");
       assert.equal(shown(credentialsGrant("to-milan", { virtualNodes: [] }, by)), "");
