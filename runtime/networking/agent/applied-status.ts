@@ -8,6 +8,8 @@ type Condition = Conditions[number];
 
 /** How often an object that others write at the same time is read anew. */
 const ATTEMPTS = 5;
+/** Reports that are under way at once. */
+const AT_ONCE = 16;
 
 /**
  * Reports on several configurations. A report that fails never holds up what it is about. A gateway may not report everywhere: where it is refused,
@@ -21,23 +23,27 @@ export async function reportAll<T extends Applicable>(
   outcomes: readonly { object: T; fault?: Error }[],
 ): Promise<boolean> {
   let complete = true;
-  for (const { object, fault } of outcomes) {
-    const { namespace } = object.metadata;
-    if (agent.refused.isRefused(namespace)) continue;
-    try {
-      await reportApplied(agent, kind, object, fault === undefined);
-      agent.refused.accept(namespace);
-    } catch (error) {
-      if (isForbidden(error)) {
-        if (agent.refused.refuse(namespace)) {
-          agent.runtime.log.info("no conditions are written in a namespace", { namespace, error });
+  const next = outcomes.values();
+  const report = async () => {
+    for (const { object, fault } of next) {
+      const { namespace } = object.metadata;
+      if (agent.refused.isRefused(namespace)) continue;
+      try {
+        await reportApplied(agent, kind, object, fault === undefined);
+        agent.refused.accept(namespace);
+      } catch (error) {
+        if (isForbidden(error)) {
+          if (agent.refused.refuse(namespace)) {
+            agent.runtime.log.info("no conditions are written in a namespace", { namespace, error });
+          }
+          continue;
         }
-        continue;
+        complete = false;
+        agent.runtime.log.warn("condition not written", { object: keyOf(object), error });
       }
-      complete = false;
-      agent.runtime.log.warn("condition not written", { object: keyOf(object), error });
     }
-  }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, report));
   return complete;
 }
 

@@ -9,10 +9,12 @@ import {
   watches,
 } from "../../kube";
 import { withRuleNames } from "../admission";
+import { ADDRESS_TABLE, addressTable, type Translation, translationsOf } from "../firewall/address-table";
 import type { FirewallTable } from "../firewall/model";
 import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
 import { hasChains, holderOf, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
 import { CommandError } from "../kernel/command";
+import { AddressElements } from "./address-elements";
 import type { AgentContext } from "./agent-context";
 import type { HostGuard } from "./host-guard";
 import { reportAll } from "./applied-status";
@@ -50,19 +52,22 @@ export interface OwnTable {
   fault: string | undefined;
 }
 
-/** An object with the table that it asks for, or with what is wrong with it. */
+/** An object with the table that it asks for, with its part in the table of all addresses, or with what is wrong with it. */
 interface Wanted {
   object: FirewallConfiguration;
   table?: NftTable;
+  translations?: Translation[];
   fault?: Error;
 }
 
 /**
- * Keeps the tables that FirewallConfigurations ask for (networking reference 12): each in one transaction, only where it differs. Tables of ours that
- * nobody asks for any more are removed; those of others are not looked at.
+ * Keeps the tables that FirewallConfigurations ask for (networking reference 12): each in one transaction, only where it differs. Those of IPs are one
+ * table together, which comes last: whatever is wrong with an address, the networks of peers do not wait for it. Tables of ours that nobody asks for any
+ * more are removed; those of others are not looked at.
  */
 export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass {
   const { firewalls, isOurs, own } = options;
+  const elements = new AddressElements();
   return runPass(agent, {
     name: NAME,
     sources: [
@@ -70,16 +75,22 @@ export function runTablesPass(agent: AgentContext, options: TablesOptions): Pass
       ...(options.guardSources?.(NAME) ?? []),
       ...(own?.sources(NAME) ?? []),
     ],
-    pass: (run) => pass(agent, options, run),
+    pass: (run) => pass(agent, options, elements, run),
   });
 }
 
-async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileRun): Promise<Outcome> {
+async function pass(
+  agent: AgentContext,
+  options: TablesOptions,
+  elements: AddressElements,
+  run: ReconcileRun,
+): Promise<Outcome> {
   const { kernel } = agent;
   const objects = options.firewalls.list().filter(options.isOurs);
   await options.guard?.look();
   const own = options.own?.table(objects);
   const wanted = wantedTables(objects, options.guard, own);
+  const addresses = addressTable(wanted.flatMap(({ translations }) => translations ?? []));
   const listing = options.alone ? await kernel.ruleset() : await kernel.chains();
   if (options.own !== undefined && own !== undefined) {
     await loadOwn(agent, options.own, own, isInPlace(own, listing), run);
@@ -92,17 +103,24 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
       run.log.info("table loaded", { object: keyOf(object), family: table.family, table: table.name });
       await forgetUntracked(agent, object.spec.table);
     } catch (error) {
-      want.fault = error instanceof Error ? error : new Error(String(error));
+      want.fault = errorOf(error);
     }
   }
+  try {
+    if (addresses === undefined) elements.forget();
+    else await keepAddresses(agent, options, addresses, elements, listing, run);
+  } catch (error) {
+    for (const want of wanted) if (want.translations !== undefined) want.fault = errorOf(error);
+  }
   const names = new Set(
-    [own, ...wanted.map(({ table }) => table)].flatMap((table) =>
+    [own, addresses, ...wanted.map(({ table }) => table)].flatMap((table) =>
       table === undefined ? [] : [nameOf(table)],
     ),
   );
-  for (const table of ownTables(listing).filter((own) => !names.has(nameOf(own)))) {
-    await kernel.applyTables(removalScript(table));
-    run.log.info("table removed", { family: table.family, table: table.name });
+  const obsolete = ownTables(listing).filter((table) => !names.has(nameOf(table)));
+  if (obsolete.length > 0) {
+    await kernel.applyTables(removalScript(obsolete));
+    run.log.info("tables removed", { tables: obsolete.map(nameOf).slice(0, 10), count: obsolete.length });
   }
   for (const { object, fault } of wanted) {
     if (fault !== undefined) describe(agent, run, object, "TableNotApplied", fault);
@@ -111,6 +129,25 @@ async function pass(agent: AgentContext, options: TablesOptions, run: ReconcileR
   await releaseDeleted(agent, FirewallConfiguration, objects, options.finalizer);
   const isApplied = wanted.every(({ fault }) => fault === undefined);
   return isReported && isApplied ? undefined : { requeueAfterMs: RETRY_MS };
+}
+
+async function keepAddresses(
+  agent: AgentContext,
+  options: TablesOptions,
+  table: NftTable,
+  elements: AddressElements,
+  listing: NftListing,
+  run: ReconcileRun,
+): Promise<void> {
+  if (await isThere(agent, options, table, listing)) return await elements.keep(agent, table);
+  elements.forget();
+  await load(agent, table, listing);
+  elements.loaded(table);
+  run.log.info("table loaded", { family: table.family, table: table.name });
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** Whatever of the name is there gives way: nobody else may decide what the agent's own table says. */
@@ -135,7 +172,8 @@ async function loadOwn(
 
 /** Removes all tables of ours. */
 export async function removeTables({ kernel }: Pick<AgentContext, "kernel">): Promise<void> {
-  for (const table of ownTables(await kernel.chains())) await kernel.applyTables(removalScript(table));
+  const tables = ownTables(await kernel.chains());
+  if (tables.length > 0) await kernel.applyTables(removalScript(tables));
 }
 
 /** @throws Error where somebody else has a table of the name: it is left as it is */
@@ -181,8 +219,12 @@ function wantedTables(
         let unnamed = 0;
         const guarded = guard?.tables(object) ?? { object };
         const { spec } = guarded.object;
-        const table = renderTable(withRuleNames(spec.table, () => `rule-${(unnamed += 1)}`));
-        if (own !== undefined && nameOf(table) === nameOf(own)) {
+        const named = withRuleNames(spec.table, () => `rule-${(unnamed += 1)}`);
+        const fault = guarded.fault && { fault: guarded.fault };
+        const translations = translationsOf(object, named);
+        if (translations !== undefined) return { object, translations, ...fault };
+        const table = renderTable(named);
+        if (nameOf(table) === nameOf(ADDRESS_TABLE) || (own !== undefined && nameOf(table) === nameOf(own))) {
           throw new Error(`spec.table.name "${table.name}" is that of the agent's own table; choose another`);
         }
         const holder = holders.get(nameOf(table));
@@ -192,9 +234,9 @@ function wantedTables(
           );
         }
         holders.set(nameOf(table), object);
-        return { object, table, ...(guarded.fault && { fault: guarded.fault }) };
-      } catch (fault) {
-        return { object, fault: fault instanceof Error ? fault : new Error(String(fault)) };
+        return { object, table, ...fault };
+      } catch (error) {
+        return { object, fault: errorOf(error) };
       }
     });
 }

@@ -12,6 +12,8 @@ export interface NftTable {
   /** The chain that tells this content from others, and tables of ours from those of others. */
   marker: string;
   chains: NftChain[];
+  /** What its rules look up; their contents change without a new table. */
+  maps: readonly NftMap[];
   /**
    * For `nft -j -f -`: makes the table, and fails where there is one of its name. It is JSON because names come from objects: in the plain syntax
    * they could not begin with a digit, be one of its words, or hold a quote.
@@ -19,6 +21,14 @@ export interface NftTable {
   creation: string;
   /** Replaces a table of ours as a whole in one transaction, so that no packet meets half of it. */
   replacement: string;
+}
+
+/** A map of IPv4 addresses in a table, or a set of them. */
+export interface NftMap {
+  name: string;
+  /** Whether an address leads to another one; else the map is a set, and what its addresses lead to is empty. */
+  data: boolean;
+  elements: ReadonlyMap<string, string>;
 }
 
 /** A chain as the kernel lists it. */
@@ -77,9 +87,15 @@ export interface RenderedChain extends Omit<NftChain, "comments"> {
 export function tableOf(
   { family, name }: Pick<NftTable, "family" | "name">,
   chains: readonly RenderedChain[],
+  maps: readonly NftMap[] = [],
 ): NftTable {
   const place = { family, table: name };
-  const content = chains.flatMap(({ rules, priority, ...chain }): Json[] => [
+  const definitions = maps.map((map): Json =>
+    map.data
+      ? { add: { map: { ...place, name: map.name, type: "ipv4_addr", map: "ipv4_addr" } } }
+      : { add: { set: { ...place, name: map.name, type: "ipv4_addr" } } },
+  );
+  const rules = chains.flatMap(({ rules, priority, ...chain }): Json[] => [
     {
       add: {
         chain: {
@@ -96,8 +112,10 @@ export function tableOf(
       add: { rule: { ...place, chain: chain.name, comment, expr: expressions } },
     })),
   ]);
+  const content = [...definitions, ...rules];
   const marker = markerOf(JSON.stringify(content));
-  const marked = [{ add: { chain: { ...place, name: marker } } }, ...content];
+  const filling = maps.flatMap((map) => elementCommands("add", place, map, map.elements));
+  const marked = [{ add: { chain: { ...place, name: marker } } }, ...content, ...filling];
   return {
     family,
     name,
@@ -106,14 +124,44 @@ export function tableOf(
       ...chain,
       comments: rules.map(({ comment }) => comment),
     })),
+    maps,
     creation: script([{ create: { table: { family, name } } }, ...marked]),
     replacement: script([...emptied(family, name), { add: { table: { family, name } } }, ...marked]),
   };
 }
 
-/** The script that removes a table, whether it is there or not. */
-export function removalScript({ family, name }: Pick<NftTable, "family" | "name">): string {
-  return script(emptied(family, name));
+/** The elements of a table's maps, by the maps' names. */
+export type Elements = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** The script that makes the elements of a table's maps what they should be; undefined where they are. */
+export function elementScript({ family, name, maps }: NftTable, present: Elements): string | undefined {
+  const place = { family, table: name };
+  const commands = maps.flatMap((map) => {
+    const have = present.get(map.name) ?? new Map<string, string>();
+    const missing = [...map.elements].filter(([address, to]) => have.get(address) !== to);
+    const surplus = [...have].filter(([address, to]) => map.elements.get(address) !== to);
+    return [
+      ...elementCommands("delete", place, map, new Map(surplus)),
+      ...elementCommands("add", place, map, new Map(missing)),
+    ];
+  });
+  return commands.length === 0 ? undefined : script(commands);
+}
+
+function elementCommands(
+  command: "add" | "delete",
+  place: { family: string; table: string },
+  { name, data }: NftMap,
+  elements: ReadonlyMap<string, string>,
+): Json[] {
+  if (elements.size === 0) return [];
+  const elem = [...elements].map(([address, to]): Json => (data ? [address, to] : address));
+  return [{ [command]: { element: { ...place, name, elem } } }];
+}
+
+/** The script that removes tables, whether they are there or not. */
+export function removalScript(tables: readonly Pick<NftTable, "family" | "name">[]): string {
+  return script(tables.flatMap(({ family, name }) => emptied(family, name)));
 }
 
 /** Added first, because deleting what is not there would fail the transaction. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { isMarker } from "./nft-names";
-import type { NftTable } from "./nft-script";
+import type { Elements, NftTable } from "./nft-script";
 
 const chainEntry = z.object({
   family: z.string(),
@@ -29,6 +29,28 @@ export type NftListing = z.output<typeof listing>;
 /** @throws ZodError where it is no listing of nft */
 export function parseNftListing(text: string): NftListing {
   return listing.parse(JSON.parse(text));
+}
+
+const elements = z.object({
+  name: z.string(),
+  elem: z.array(z.union([z.string(), z.tuple([z.string(), z.string()])])).optional(),
+});
+const filledMaps = z.object({
+  nftables: z.array(z.object({ map: elements.optional(), set: elements.optional() })),
+});
+
+/** The elements of the maps in the listing of a table. @throws ZodError where it is no listing of nft */
+export function parseElements(text: string): Elements {
+  const { nftables } = filledMaps.parse(JSON.parse(text));
+  return new Map(
+    nftables.flatMap(({ map = undefined, set = map }): [string, Map<string, string>][] => {
+      if (set === undefined) return [];
+      const entries = (set.elem ?? []).map((each): [string, string] =>
+        typeof each === "string" ? [each, ""] : each,
+      );
+      return [[set.name, new Map(entries)]];
+    }),
+  );
 }
 
 const countingRules = z.object({

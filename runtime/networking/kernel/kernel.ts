@@ -3,8 +3,14 @@ import { Counter, type Registry } from "prom-client";
 import { type ObservedLink, parseLinks, parseNeighbours } from "../links/observed";
 import { type ObservedRoute, type ObservedRule, parseRoutes, parseRules } from "../routes/observed";
 import { type RefusedLine, refusedLines } from "../routes/route-plan";
-import { type NftListing, parseNftListing, parseRuleCounters } from "../firewall/table-state";
-import { CommandError, outputOf, runCommand } from "./command";
+import type { Elements } from "../firewall/nft-script";
+import { type NftListing, parseElements, parseNftListing, parseRuleCounters } from "../firewall/table-state";
+import { CommandError, type CommandResult, outputOf, runCommand } from "./command";
+
+interface TableName {
+  family: string;
+  name: string;
+}
 
 /**
  * The network of the namespace that this process is in, by the tools of the system: what there is, and what is to be changed. Changes are
@@ -67,20 +73,31 @@ export class Kernel {
     return parseNftListing(await outputOf("nft", ["-j", "list", "chains"]));
   }
 
-  /** Everything that nftables has. */
+  /** Everything that nftables has, but for the elements of maps. */
   async ruleset(): Promise<NftListing> {
-    return parseNftListing(await outputOf("nft", ["-j", "list", "ruleset"]));
+    return parseNftListing(await outputOf("nft", ["-j", "-t", "list", "ruleset"]));
   }
 
-  /** One table with its rules; undefined where it is not there. Asked for in JSON, as not every name can be said in nft's own language. */
-  async table({ family, name }: { family: string; name: string }): Promise<NftListing | undefined> {
-    const input = JSON.stringify({ nftables: [{ list: { table: { family, name } } }] });
-    const { status, stdout } = await runCommand("nft", ["-j", "-f", "-"], { input });
+  /** One table with its rules, without the elements of its maps; undefined where it is not there. */
+  async table(table: TableName): Promise<NftListing | undefined> {
+    const { status, stdout } = await this.list(table, ["-t"]);
     return status === 0 ? parseNftListing(stdout) : undefined;
   }
 
+  /** The elements of a table's maps. It takes a tenth of a second for ten thousand. */
+  async elements(table: TableName): Promise<Elements> {
+    const { status, stdout } = await this.list(table);
+    return status === 0 ? parseElements(stdout) : new Map();
+  }
+
+  /** Asked for in JSON, as not every name can be said in nft's own language. */
+  private async list({ family, name }: TableName, options: readonly string[] = []): Promise<CommandResult> {
+    const input = JSON.stringify({ nftables: [{ list: { table: { family, name } } }] });
+    return await runCommand("nft", ["-j", ...options, "-f", "-"], { input });
+  }
+
   /** The packets that rules of a table have counted, by the rules' comments; none where the table is not there. */
-  async ruleCounters({ family, name }: { family: string; name: string }): Promise<Map<string, number>> {
+  async ruleCounters({ family, name }: TableName): Promise<Map<string, number>> {
     const { status, stdout } = await runCommand("nft", ["-j", "list", "table", family, name]);
     return status === 0 ? parseRuleCounters(stdout) : new Map();
   }

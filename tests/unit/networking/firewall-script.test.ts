@@ -112,7 +112,10 @@ describe("the script of a firewall table", () => {
   });
 
   it("removes a table that may be absent", () => {
-    assert.deepEqual(commands(removalScript({ family: "ip", name: "t" })), ["add table t", "delete table t"]);
+    assert.deepEqual(commands(removalScript([{ family: "ip", name: "t" }])), [
+      "add table t",
+      "delete table t",
+    ]);
   });
 
   it("has a mark that changes with the content alone", () => {
@@ -303,7 +306,7 @@ if (canUse("nft")) {
       assert.deepEqual(ownTables(state), [{ family: "ip", name: "remap-podcidr" }]);
       const removed = inNamespace(
         `nft add table ip filter; printf '%s' '${before.creation}' | nft -j -f -; nft -j -f -; nft list tables`,
-        removalScript(before),
+        removalScript([before]),
       );
       assert.equal(removed.trim(), "table ip filter");
     });

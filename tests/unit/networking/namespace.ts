@@ -35,7 +35,8 @@ export class Namespace {
   /** As {@link inNamespace}; a command that may fail writes to the output what it says. */
   run(script: string, input = ""): string {
     const enter = ["-t", String(this.holder.pid), "-n"];
-    return execFileSync("nsenter", [...enter, ...piped(script)], { encoding: "utf8", input, stdio: "pipe" });
+    const options = { encoding: "utf8", input, stdio: "pipe", maxBuffer: 64 * 1024 ** 2 } as const;
+    return execFileSync("nsenter", [...enter, ...piped(script)], options);
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { parseCidr } from "../../../runtime/ipam/cidr";
-import { renderTable } from "../../../runtime/networking/firewall/nft-script";
+import { addressTable, translationsOf } from "../../../runtime/networking/firewall/address-table";
 import { publishedBy, tunnelFilter } from "../../../runtime/networking/firewall/tunnel-filter";
 import { ipMappingInGateways } from "../../../runtime/networking/generate/ip-mapping";
 import { startDatagramEcho } from "../../support/lab-traffic";
@@ -125,7 +125,8 @@ if (canUse("ip", "nft")) {
       assert.deepEqual(await arriving(packets), ["pod"]);
       const { pod, published, otherPeer } = packets;
       const some = { pod, published, otherPeer };
-      await load(renderTable(mapping.spec.table).creation);
+      const table = addressTable(translationsOf(mapping, mapping.spec.table) ?? []);
+      await load(table?.creation ?? assert.fail());
       assert.deepEqual(await arriving(some), ["pod"]);
       await filter(true);
       assert.deepEqual(await arriving(some), ["pod", "published"]);
