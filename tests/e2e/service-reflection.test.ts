@@ -149,7 +149,10 @@ describe("endpoints of Services, from rome to milan", function () {
   /** The endpoints of the Service's slice at milan, such as `10.71.4.7 true`. */
   async function atMilan(): Promise<string[] | undefined> {
     const slice = await milan.get(EndpointSlice, { name: SLICE, namespace: THERE });
-    return slice && (slice.endpoints ?? []).map(({ addresses, conditions }) => `${addresses.join()} ${conditions?.ready}`);
+    return (
+      slice &&
+      (slice.endpoints ?? []).map(({ addresses, conditions }) => `${addresses.join()} ${conditions?.ready}`)
+    );
   }
 
   async function becomes(what: string, expected: string[]): Promise<void> {

@@ -32,11 +32,16 @@ export function allSources(root: string): string[] {
   );
 }
 
-/** A process for each file of end-to-end tests; those that need most start first. */
+/** A process for each file of end-to-end tests; those that need most start first, then those of Pulumi's engine, which take longest. */
 export function testGroups(files: readonly string[], graph: ImportGraph): TestGroup[] {
   return files
-    .map((file) => ({ name: nameOf(file), files: [file], need: needOf(reachedFrom(file, graph)) }))
-    .sort((a, b) => b.need.cores - a.need.cores);
+    .map((file) => {
+      const reached = reachedFrom(file, graph);
+      const engine = Number(reached.has("tests/support/pulumi-project.ts"));
+      return { group: { name: nameOf(file), files: [file], need: needOf(reached) }, engine };
+    })
+    .sort((a, b) => b.group.need.cores - a.group.need.cores || b.engine - a.engine)
+    .map(({ group }) => group);
 }
 
 /** Name of a test file: `renewal` of tests/e2e/renewal.test.ts. */
@@ -45,16 +50,13 @@ export function nameOf(file: string): string {
 }
 
 /** Of a pair of control planes with what a test runs on them: four at a time on two processors. */
-const CONTROL_PLANES: Need = { cores: 0.5, memoryMb: 3_500 };
-/** The same with Pulumi's engine, which computes most of the time: two at a time, and they take longest. */
-const ENGINE: Need = { cores: 0.75, memoryMb: 3_500 };
+const CONTROL_PLANES: Need = { cores: 0.45, memoryMb: 3_500 };
 /** Of hundreds of peerings on a pair of control planes. */
 const MANY_PEERINGS: Need = { cores: 1, memoryMb: 3_500 };
-/** Of whole clusters with their nodes and pods: on two processors never two such files, but one of control planes beside. */
-const WHOLE_CLUSTERS: Need = { cores: 1.25, memoryMb: 8_000 };
+/** Of whole clusters with their nodes and pods: on two processors never two such files, but two of control planes beside. */
+const WHOLE_CLUSTERS: Need = { cores: 1.05, memoryMb: 8_000 };
 
 function needOf(reached: ReadonlySet<string>): Need {
   if (reached.has("tests/support/local-checkout.ts")) return WHOLE_CLUSTERS;
-  if (reached.has("tests/support/permutations.ts")) return MANY_PEERINGS;
-  return reached.has("tests/support/pulumi-project.ts") ? ENGINE : CONTROL_PLANES;
+  return reached.has("tests/support/permutations.ts") ? MANY_PEERINGS : CONTROL_PLANES;
 }
