@@ -16,7 +16,7 @@ import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
 import { gatewayEnd, sameEnd } from "../gateway-end";
 import { staleStatus } from "../waiting/expectation";
-import { type Finding, waitForObject } from "../waiting/object-wait";
+import { type WaitResult, waitForObject } from "../waiting/object-wait";
 import { madeOf, otherEndpoint, type Reached } from "./made-objects";
 
 const inputs = z.object({
@@ -64,8 +64,8 @@ export const gatewayRead = resourceFunctions({
         state.kind === "GatewayServer"
           ? await client.get(GatewayServer, { name, namespace }, limits)
           : await client.get(GatewayClient, { name, namespace }, limits);
-      const finding = judge(gateway);
-      return finding.is === "met" ? await withKey(client, finding.value, limits) : undefined;
+      const result = judge(gateway);
+      return result.is === "met" ? await withKey(client, result.value, limits) : undefined;
     }),
   update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
@@ -112,8 +112,8 @@ async function wait(inputs: Inputs, context: ProviderContext): Promise<Computed>
 }
 
 /** What is there, or the first thing that is missing. */
-function judge(gateway: Gateway | undefined): Finding<Reachable> {
-  const open = (seen: string): Finding<Reachable> => ({ is: "open", seen });
+function judge(gateway: Gateway | undefined): WaitResult<Reachable> {
+  const open = (seen: string): WaitResult<Reachable> => ({ is: "open", seen });
   if (gateway === undefined) return open("does not exist");
   const { status } = gateway;
   const made = gateway.kind === "GatewayServer" ? gateway.status?.serverRef : gateway.status?.clientRef;
@@ -131,12 +131,12 @@ function judge(gateway: Gateway | undefined): Finding<Reachable> {
 }
 
 /** The same, of the present spec; of a server also as its Service is by now. */
-function judgePresent(gateway: Gateway | undefined, service?: Reached): Finding<Reachable> {
-  const finding = judge(gateway);
+function judgePresent(gateway: Gateway | undefined, service?: Reached): WaitResult<Reachable> {
+  const result = judge(gateway);
   const stale = gateway && staleStatus(gateway);
-  if (finding.is !== "met" || stale === undefined) {
-    const other = finding.is === "met" && service ? otherEndpoint(finding.value, service) : undefined;
-    return other === undefined ? finding : { is: "open", seen: other };
+  if (result.is !== "met" || stale === undefined) {
+    const other = result.is === "met" && service ? otherEndpoint(result.value, service) : undefined;
+    return other === undefined ? result : { is: "open", seen: other };
   }
   return { is: "open", seen: stale };
 }

@@ -9,7 +9,7 @@ import type { KubeClient } from "../../runtime/kube";
 import { asFarAsAllowed, lookMs } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { staleStatus } from "../waiting/expectation";
-import { type Finding, waitForObject } from "../waiting/object-wait";
+import { type WaitResult, waitForObject } from "../waiting/object-wait";
 
 /** Where a Service leads from outside its cluster. */
 export interface Reached {
@@ -57,12 +57,12 @@ export async function madeOf(
   );
 }
 
-function judgeStatus(object: KubeObject | undefined): Finding<undefined> {
+function judgeStatus(object: KubeObject | undefined): WaitResult<undefined> {
   const seen = object === undefined ? "does not exist" : staleStatus(object);
   return seen === undefined ? { is: "met", value: undefined } : { is: "open", seen };
 }
 
-function judgeService(service: Service | undefined): Finding<Reached> {
+function judgeService(service: Service | undefined): WaitResult<Reached> {
   const [port] = service?.spec?.ports ?? [];
   if (service?.spec === undefined || port === undefined) return { is: "open", seen: "has no port" };
   switch (service.spec.type) {

@@ -4,7 +4,7 @@ import { ForeignCluster } from "../../runtime/api";
 import { clusterIDInput, clusterInputs, inCluster, lookMs, recorded, timeoutInput } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";
-import { type Finding, waitForObject } from "../waiting/object-wait";
+import { type WaitResult, waitForObject } from "../waiting/object-wait";
 import { presentTunnel } from "./present-tunnel";
 
 const inputs = z.object({
@@ -36,8 +36,8 @@ export const networkConnection = resourceFunctions({
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const limits = { signal: context.signal, deadlineMs: lookMs };
-      const finding = judge(await client.get(ForeignCluster, { name: state.peerClusterId }, limits));
-      return finding.is === "met" ? finding.value : undefined;
+      const result = judge(await client.get(ForeignCluster, { name: state.peerClusterId }, limits));
+      return result.is === "met" ? result.value : undefined;
     }),
   update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
@@ -59,10 +59,10 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<{ since: string
           nextStep:
             "when the step that is missing is the connection itself, see that the client reaches the server's address and UDP port, and that each side has the other's PublicKey; the log of the gateway's pod in the tenant namespace says more",
           judge: (foreignCluster) => {
-            const finding = judge(foreignCluster);
-            if (finding.is !== "met") return finding;
+            const result = judge(foreignCluster);
+            if (result.is !== "met") return result;
             const namespace = foreignCluster?.status?.tenantNamespace?.local ?? "";
-            return { is: "met", value: { ...finding.value, namespace } };
+            return { is: "met", value: { ...result.value, namespace } };
           },
         },
         context,
@@ -85,7 +85,7 @@ const STEPS = [
   ["NetworkConnectionStatus", "Established"],
 ] as const;
 
-function judge(foreignCluster: ForeignCluster | undefined): Finding<{ since: string }> {
+function judge(foreignCluster: ForeignCluster | undefined): WaitResult<{ since: string }> {
   if (foreignCluster === undefined) return { is: "open", seen: "does not exist" };
   const networking = foreignCluster.status?.modules?.networking;
   if (networking?.enabled !== true) {

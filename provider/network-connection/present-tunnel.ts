@@ -2,7 +2,7 @@ import { Connection, Deployment, Label, Pod } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
 import { asFarAsAllowed, lookMs } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
-import { type Finding, waitForObject } from "../waiting/object-wait";
+import { type WaitResult, waitForObject } from "../waiting/object-wait";
 
 interface Tunnel {
   peerClusterId: string;
@@ -65,7 +65,7 @@ export async function presentTunnel(
 }
 
 /** The selector of the pods, once there are none but those of the present spec, and one of them works. */
-export function rollout(deployment: Deployment | undefined): Finding<string> {
+export function rollout(deployment: Deployment | undefined): WaitResult<string> {
   if (deployment === undefined) return { is: "open", seen: "does not exist" };
   const { metadata, spec, status } = deployment;
   const { replicas = 0, updatedReplicas = 0, readyReplicas = 0, observedGeneration = 0 } = status ?? {};
@@ -92,7 +92,7 @@ export function startOf(pods: readonly Pod[]): number | undefined {
 export function passedSince(
   since: number,
   now: () => number,
-): (connection: Connection | undefined) => Finding<undefined> {
+): (connection: Connection | undefined) => WaitResult<undefined> {
   let seenAt: number | undefined;
   return (connection) => {
     const { value = "unknown", latency } = connection?.status ?? {};

@@ -16,7 +16,7 @@ import { secretOfWaits } from "../secret-data";
 import { inWords, judge, staleStatus, type Expectation } from "../waiting/expectation";
 import { compileJsonPath, type JsonPath, textOf } from "../waiting/json-path";
 import { discoverKind } from "../waiting/kind-discovery";
-import { waitForObject, type Finding } from "../waiting/object-wait";
+import { waitForObject, type WaitResult } from "../waiting/object-wait";
 
 const pathInput = z.string().superRefine((path, context) => {
   try {
@@ -126,7 +126,7 @@ function told(inputs: Inputs): Expectation {
 function judgeBy(
   inputs: Inputs,
   now: () => number = Date.now,
-): (object: KubeObject | undefined) => Finding<{ value: string }> {
+): (object: KubeObject | undefined) => WaitResult<{ value: string }> {
   const expectation = expectationOf(inputs);
   const failOn = inputs.failOn && { ...inputs.failOn, path: compileJsonPath(inputs.failOn.path) };
   let failingSince: number | undefined;
@@ -179,7 +179,7 @@ function look(inputs: Inputs, context: ProviderContext): Promise<{ value: string
     const { name, namespace } = inputs;
     const object =
       kind && (await client.get(kind, { name, ...(namespace !== undefined && { namespace }) }, limits));
-    const finding = judgeBy(inputs)(object);
-    return finding.is === "met" ? finding.value : undefined;
+    const result = judgeBy(inputs)(object);
+    return result.is === "met" ? result.value : undefined;
   });
 }

@@ -8,7 +8,7 @@ import { observe } from "./observation";
 import { seconds, Trail } from "./trail";
 
 /** What one look at the object says. */
-export type Finding<R> =
+export type WaitResult<R> =
   | { is: "met"; value: R }
   | {
       is: "open";
@@ -33,7 +33,7 @@ export interface ObjectWait<T extends KubeObject, R> {
   /** What to look at when it does not come. */
   nextStep: string;
   /** Called with undefined when there is no such object. */
-  judge(object: T | undefined): Finding<R>;
+  judge(object: T | undefined): WaitResult<R>;
 }
 
 /** The wait is over without success. The reasons are for people: the trail, the object's conditions and events, the next step. */
@@ -87,12 +87,12 @@ export async function waitForObject<T extends KubeObject, R>(
       const kind = typeof wait.kind === "function" ? await wait.kind(limits) : wait.kind;
       const observation = kind && (await observe(wait.client, kind, wait.ref, limits));
       object = observation?.object;
-      const finding = wait.judge(object);
-      if (finding.is === "met") return finding.value;
-      note(observation === undefined ? `the cluster does not serve the kind ${wait.kindName}` : finding.seen);
-      if (finding.is === "refused") throw await fail(`${wait.what} cannot come: ${finding.seen}`);
+      const result = wait.judge(object);
+      if (result.is === "met") return result.value;
+      note(observation === undefined ? `the cluster does not serve the kind ${wait.kindName}` : result.seen);
+      if (result.is === "refused") throw await fail(`${wait.what} cannot come: ${result.seen}`);
       if (left() > 0 && observation !== undefined) {
-        await observation.change(clamp(Math.min(left(), finding.againMs ?? lookAgainMs), 100, lookAgainMs));
+        await observation.change(clamp(Math.min(left(), result.againMs ?? lookAgainMs), 100, lookAgainMs));
         continue;
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { Annotation, ConditionReason, type ResourceSlice, type StorageClass, type Tenant } from "../api";
 import { amountFaults } from "../api/amount-faults";
-import { type Finding, mergeConditions } from "../kube/conditions";
+import { type DesiredCondition, mergeConditions } from "../kube/conditions";
 import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./default-class";
 
 type Status = NonNullable<ResourceSlice["status"]>;
@@ -67,22 +67,22 @@ const classDisabled = {
 /** The status of a provider's copy of a slice (control plane reference 6.7, 9.1, 10.2). Equal facts give an equal status. */
 export function sliceStatus(slice: ResourceSlice, facts: SliceFacts, now: string): Status {
   const previous = slice.status ?? {};
-  const findings: Finding<Condition>[] = [];
+  const desiredConditions: DesiredCondition<Condition>[] = [];
   const owned: Condition["type"][] = [];
   let { authParams } = previous;
   if (facts.authentication.outcome !== "pending") {
     owned.push("Authentication");
     if (facts.authentication.outcome === "accepted") {
-      findings.push(accepted.Authentication);
+      desiredConditions.push(accepted.Authentication);
       authParams = facts.authentication.authParams;
-    } else findings.push(because(denied.Authentication, facts.authentication.why));
+    } else desiredConditions.push(because(denied.Authentication, facts.authentication.why));
   }
   const resources = facts.resources === undefined ? {} : resourcesOf(slice, facts.resources);
-  if (resources.finding !== undefined) {
+  if (resources.desiredCondition !== undefined) {
     owned.push("Resources");
-    findings.push(resources.finding);
+    desiredConditions.push(resources.desiredCondition);
   }
-  const conditions = mergeConditions(previous.conditions, owned, findings, now);
+  const conditions = mergeConditions(previous.conditions, owned, desiredConditions, now);
   return {
     ...previous,
     ...resources.grant,
@@ -94,23 +94,23 @@ export function sliceStatus(slice: ResourceSlice, facts: SliceFacts, now: string
 function resourcesOf(
   slice: ResourceSlice,
   { tenantCondition, storageClasses, defaultClass }: NonNullable<SliceFacts["resources"]>,
-): { finding?: Finding<Condition>; grant?: Grant } {
+): { desiredCondition?: DesiredCondition<Condition>; grant?: Grant } {
   switch (tenantCondition) {
     case "Drained":
-      return { finding: because(denied.Resources, "the provider has drained this tenant") };
+      return { desiredCondition: because(denied.Resources, "the provider has drained this tenant") };
     case "Cordoned":
       return hasResources(slice)
         ? keptGrant(slice, () => grantDefaultClass(slice.spec.resources, defaultClass, storageClasses))
-        : { finding: because(denied.Resources, "the provider has cordoned this tenant") };
+        : { desiredCondition: because(denied.Resources, "the provider has cordoned this tenant") };
     case "Active": {
       // Other classes are the business of a controller of the provider's own.
       if (!isDefaultClass(slice.spec.class)) return {};
-      if (!defaultClass.enabled) return { finding: classDisabled };
+      if (!defaultClass.enabled) return { desiredCondition: classDisabled };
       const faults = amountFaults(slice.spec.resources ?? {});
       if (faults.length > 0)
-        return { finding: because(denied.Resources, `spec.resources: ${faults.join("; ")}`) };
+        return { desiredCondition: because(denied.Resources, `spec.resources: ${faults.join("; ")}`) };
       return {
-        finding: accepted.Resources,
+        desiredCondition: accepted.Resources,
         grant: grantDefaultClass(slice.spec.resources, defaultClass, storageClasses),
       };
     }
@@ -118,16 +118,25 @@ function resourcesOf(
 }
 
 /** While its tenant is cordoned an accepted slice of ours keeps its grant, and says so where it asks for another by now. */
-function keptGrant(slice: ResourceSlice, asked: () => Grant): { finding?: Finding<Condition> } {
+function keptGrant(
+  slice: ResourceSlice,
+  asked: () => Grant,
+): { desiredCondition?: DesiredCondition<Condition> } {
   if (!isDefaultClass(slice.spec.class) || !isAccepted(slice, "Resources")) return {};
-  if (isDeepStrictEqual(slice.status?.resources, asked().resources)) return { finding: accepted.Resources };
+  if (isDeepStrictEqual(slice.status?.resources, asked().resources))
+    return { desiredCondition: accepted.Resources };
   const why =
     "as granted before; what spec.resources asks for by now waits, as the provider has cordoned this tenant";
-  return { finding: because(accepted.Resources, why) };
+  return { desiredCondition: because(accepted.Resources, why) };
 }
 
-function because(finding: Finding<Condition>, why: string | undefined): Finding<Condition> {
-  return why === undefined ? finding : { ...finding, message: `${finding.message}: ${why}` };
+function because(
+  desiredCondition: DesiredCondition<Condition>,
+  why: string | undefined,
+): DesiredCondition<Condition> {
+  return why === undefined
+    ? desiredCondition
+    : { ...desiredCondition, message: `${desiredCondition.message}: ${why}` };
 }
 
 function hasResources(slice: ResourceSlice): boolean {

@@ -10,7 +10,7 @@ import {
 } from "../kube";
 import { readFlags, refuseUnknownFlags, splitCommandLine, UsageError } from "./command-line";
 import type { Component } from "./component";
-import { untilEnded } from "./endings";
+import { untilShutDown } from "./shutdown";
 import { processFlags, type ProcessFlags } from "./process-flags";
 
 /** Components by name, each loaded only where it is to run. */
@@ -65,7 +65,7 @@ export async function runProcess(
     await toldToEnd;
     log.info("ending");
     setTimeout(() => process.exit(0), hardExitMs).unref();
-    await Promise.all([sleep(context.clock, goodbyeMs), untilEnded(context.endings, context.clock)]);
+    await Promise.all([sleep(context.clock, goodbyeMs), untilShutDown(context.shutdown, context.clock)]);
     await Promise.all([context.informers.stop(), ...servers.map((server) => server.close())]);
     context.client.close();
     return 0;

@@ -21,7 +21,7 @@ export const controllerManager = defineComponent({
 
 /** With several replicas one works and the others stand by. */
 function elect(context: RuntimeContext, flags: ControllerManagerFlags): void {
-  const { client, clock, log, signal, metrics, endings } = context;
+  const { client, clock, log, signal, metrics, shutdown } = context;
   const leaseClient = client.sibling();
   const election = new LeaderElection({
     client: leaseClient,
@@ -40,7 +40,7 @@ function elect(context: RuntimeContext, flags: ControllerManagerFlags): void {
       });
     },
   });
-  endings.add(election.run(signal).finally(() => leaseClient.close()));
+  shutdown.add(election.run(signal).finally(() => leaseClient.close()));
 }
 
 /** A term owns its caches, with their indexes and handlers, so that the next one starts clean. Its writes end with it. */

@@ -2,7 +2,7 @@ import type { InternalNode } from "../api";
 import { GeneveTunnel, InternalFabric, Label } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
 import { overlayKind } from "../networking/agent/overlay-kind";
-import type { OverlayWish } from "../networking/agent/routes-pass";
+import type { DesiredOverlay } from "../networking/agent/routes-pass";
 import { labelValue } from "../networking/generate/metadata";
 import { DEFAULT_MTU } from "../networking/tunnel";
 
@@ -31,13 +31,13 @@ export class NodeOverlay {
     ];
   }
 
-  wish(): OverlayWish {
+  desired(): DesiredOverlay {
     const { node, port, arp } = this.options;
     const kind = overlayKind(this.nodes.list());
     const own = this.nodes.get(node);
-    const wish: OverlayWish = { links: [], kept: new Set() };
+    const desired: DesiredOverlay = { links: [], kept: new Set() };
     for (const fabric of this.fabrics.list()) {
-      if (!fabric.metadata.deletionTimestamp) wish.kept.add(fabric.spec.interface.node.name);
+      if (!fabric.metadata.deletionTimestamp) desired.kept.add(fabric.spec.interface.node.name);
     }
     for (const { metadata, spec } of this.tunnels.list()) {
       const { name = "", namespace } = spec.internalFabricRef;
@@ -45,7 +45,7 @@ export class NodeOverlay {
       if (spec.internalNodeRef.name !== node || metadata.deletionTimestamp) continue;
       if (fabric === undefined || fabric.metadata.deletionTimestamp) continue;
       if (own === undefined || kind === undefined) continue;
-      wish.links.push({
+      desired.links.push({
         name: fabric.spec.interface.node.name,
         kind,
         id: spec.id,
@@ -57,6 +57,6 @@ export class NodeOverlay {
         arp,
       });
     }
-    return wish;
+    return desired;
   }
 }

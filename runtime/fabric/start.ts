@@ -78,7 +78,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     routes: informers.informer(RouteConfiguration, { labelSelector: categorySelector.route("fabric") }),
     isOurs: isRouteOfNode,
     finalizer: Finalizer.routeConfiguration,
-    overlay: () => overlay.wish(),
+    overlay: () => overlay.desired(),
     overlaySources: (key) => [...overlay.sources(key), watches(apiServer, { keys: () => [key] })],
     guard,
     after: tables.first,
@@ -91,7 +91,7 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
   }
   if (flags.enableNftMonitor) monitorTables(agent, () => tables.again());
 
-  runtime.endings.add(
+  runtime.shutdown.add(
     new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
     }).then(async () => {

@@ -1,5 +1,5 @@
 import { ConditionReason } from "../api";
-import type { Finding } from "./conditions";
+import type { DesiredCondition } from "./conditions";
 
 /** What the checker knows of a peer's API server: nothing yet, or the result of the latest check. */
 export type ApiServerHealth = "unknown" | "ready" | { error: string };
@@ -9,12 +9,12 @@ export type ApiServerHealth = "unknown" | "ready" | { error: string };
  *
  * @param checking whether there is an API server to check; without one the condition goes away.
  * @param health the checker's latest result, or "disabled" when checks are switched off.
- * @returns the finding, undefined for no condition, or "unchanged" while no result is there.
+ * @returns the desired condition, undefined for no condition, or "unchanged" while no result is there.
  */
-export function apiServerFinding(
+export function apiServerCondition(
   checking: boolean,
   health: ApiServerHealth | "disabled",
-): Finding | undefined | "unchanged" {
+): DesiredCondition | undefined | "unchanged" {
   if (!checking) return undefined;
   if (health === "unknown") return "unchanged";
   if (health === "ready" || health === "disabled") {

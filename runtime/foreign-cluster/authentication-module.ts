@@ -1,6 +1,6 @@
 import { ConditionReason } from "../api";
-import type { ConditionType, Finding } from "./conditions";
-import type { ModuleFindings } from "./networking-module";
+import type { ConditionType, DesiredCondition } from "./conditions";
+import type { DesiredModule } from "./networking-module";
 
 /** What exists of the authentication with one peer, in both directions. */
 export interface AuthenticationFacts {
@@ -25,7 +25,7 @@ export interface AuthenticationFacts {
   secret?: { namespace: string; remoteNamespace?: string; server?: string };
 }
 
-export interface AuthenticationFindings extends ModuleFindings {
+export interface DesiredAuthentication extends DesiredModule {
   /** The peer consumes from us. */
   consumer: boolean;
   /** The peer lends to us. */
@@ -46,13 +46,13 @@ export function authenticationModule({
   tenant,
   identity,
   secret,
-}: AuthenticationFacts): AuthenticationFindings {
-  const findings: Finding[] = [];
-  if (tenant !== undefined) findings.push(tenantFinding(tenant));
-  if (identity !== undefined) findings.push(identityFinding(identity));
+}: AuthenticationFacts): DesiredAuthentication {
+  const desiredConditions: DesiredCondition[] = [];
+  if (tenant !== undefined) desiredConditions.push(tenantCondition(tenant));
+  if (identity !== undefined) desiredConditions.push(identityCondition(identity));
   return {
     enabled: tenant !== undefined || identity !== undefined || secret !== undefined,
-    findings,
+    desiredConditions,
     consumer: tenant !== undefined,
     provider: identity !== undefined || secret !== undefined,
     apiServerUrl: identity === undefined ? secret?.server : identity.apiServer,
@@ -62,7 +62,7 @@ export function authenticationModule({
   };
 }
 
-function tenantFinding(tenant: NonNullable<AuthenticationFacts["tenant"]>): Finding {
+function tenantCondition(tenant: NonNullable<AuthenticationFacts["tenant"]>): DesiredCondition {
   const type = "AuthTenantStatus";
   if (tenant.authzPolicy === "KeysExchange" && !tenant.hasAuthParams) {
     return {
@@ -88,7 +88,7 @@ function tenantFinding(tenant: NonNullable<AuthenticationFacts["tenant"]>): Find
   };
 }
 
-function identityFinding({ hasSecret }: NonNullable<AuthenticationFacts["identity"]>): Finding {
+function identityCondition({ hasSecret }: NonNullable<AuthenticationFacts["identity"]>): DesiredCondition {
   const type = "AuthIdentityControlPlaneStatus";
   return hasSecret
     ? {

@@ -1,5 +1,5 @@
 import type { ForeignCluster } from "../api";
-import type { Finding as FindingOf } from "../kube/conditions";
+import type { DesiredCondition as DesiredConditionOf } from "../kube/conditions";
 
 type Status = NonNullable<ForeignCluster["status"]>;
 
@@ -8,4 +8,4 @@ export type ConditionType = Condition["type"];
 export type ConditionStatus = Condition["status"];
 
 /** A condition of a ForeignCluster as it follows from the facts. All have a reason and a message. */
-export type Finding = FindingOf<Condition> & { reason: string; message: string };
+export type DesiredCondition = DesiredConditionOf<Condition> & { reason: string; message: string };

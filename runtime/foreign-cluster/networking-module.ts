@@ -1,5 +1,5 @@
 import { ConditionReason } from "../api";
-import type { ConditionType, Finding } from "./conditions";
+import type { ConditionType, DesiredCondition } from "./conditions";
 
 /** A gateway of a peer and the Deployment `gw-<name>` that runs it; undefined while there is none. */
 export interface GatewayFacts {
@@ -16,9 +16,9 @@ export interface NetworkingFacts {
   connection?: string;
 }
 
-export interface ModuleFindings {
+export interface DesiredModule {
   enabled: boolean;
-  findings: Finding[];
+  desiredConditions: DesiredCondition[];
 }
 
 export const networkingConditions: readonly ConditionType[] = [
@@ -30,53 +30,59 @@ export const networkingConditions: readonly ConditionType[] = [
 ];
 
 /** The networking module as one of its resources makes it enabled (control plane reference 12.2, networking reference 17). */
-export function networkingModule(facts: NetworkingFacts): ModuleFindings {
+export function networkingModule(facts: NetworkingFacts): DesiredModule {
   const { configuration, server, client, connection } = facts;
   const gateway = server !== undefined || client !== undefined;
-  if (!configuration && !gateway && connection === undefined) return { enabled: false, findings: [] };
+  if (!configuration && !gateway && connection === undefined)
+    return { enabled: false, desiredConditions: [] };
   return {
     enabled: true,
-    findings: [
+    desiredConditions: [
       configuration
-        ? finding(
+        ? desiredCondition(
             "NetworkConfigurationStatus",
             "Ready",
             ConditionReason.networkConfigurationPresence,
             "The network configuration of the peer is present",
           )
-        : finding(
+        : desiredCondition(
             "NetworkConfigurationStatus",
             "NotReady",
             ConditionReason.networkConfigurationMissing,
             "No Configuration is there for the peer",
           ),
       gateway
-        ? finding(
+        ? desiredCondition(
             "NetworkGatewayPresence",
             "Ready",
             ConditionReason.gatewayPresence,
             "A gateway for the peer is present",
           )
-        : finding(
+        : desiredCondition(
             "NetworkGatewayPresence",
             "NotReady",
             ConditionReason.gatewayMissing,
             "Neither a GatewayServer nor a GatewayClient is there for the peer",
           ),
-      ...(server === undefined ? [] : [gatewayFinding("NetworkGatewayServerStatus", server)]),
-      ...(client === undefined ? [] : [gatewayFinding("NetworkGatewayClientStatus", client)]),
-      connectionFinding(connection),
+      ...(server === undefined ? [] : [gatewayCondition("NetworkGatewayServerStatus", server)]),
+      ...(client === undefined ? [] : [gatewayCondition("NetworkGatewayClientStatus", client)]),
+      connectionCondition(connection),
     ],
   };
 }
 
-function gatewayFinding(type: ConditionType, { name, deployment }: GatewayFacts): Finding {
+function gatewayCondition(type: ConditionType, { name, deployment }: GatewayFacts): DesiredCondition {
   if (deployment === undefined) {
-    return finding(type, "NotReady", ConditionReason.gatewaysNotReady, `Deployment gw-${name} is not there`);
+    return desiredCondition(
+      type,
+      "NotReady",
+      ConditionReason.gatewaysNotReady,
+      `Deployment gw-${name} is not there`,
+    );
   }
   const { readyReplicas, unavailableReplicas } = deployment;
   if (readyReplicas === 0) {
-    return finding(
+    return desiredCondition(
       type,
       "NotReady",
       ConditionReason.gatewaysNotReady,
@@ -84,14 +90,14 @@ function gatewayFinding(type: ConditionType, { name, deployment }: GatewayFacts)
     );
   }
   if (unavailableReplicas > 0) {
-    return finding(
+    return desiredCondition(
       type,
       "SomeNotReady",
       ConditionReason.gatewaysSomeNotReady,
       `Some replicas of the gateway Deployment gw-${name} are not available`,
     );
   }
-  return finding(
+  return desiredCondition(
     type,
     "Ready",
     ConditionReason.gatewaysReady,
@@ -99,35 +105,45 @@ function gatewayFinding(type: ConditionType, { name, deployment }: GatewayFacts)
   );
 }
 
-function connectionFinding(value: string | undefined): Finding {
+function connectionCondition(value: string | undefined): DesiredCondition {
   const type = "NetworkConnectionStatus";
   switch (value) {
     case undefined:
-      return finding(
+      return desiredCondition(
         type,
         "NotReady",
         ConditionReason.connectionMissing,
         "No Connection is there for the peer",
       );
     case "Connected":
-      return finding(
+      return desiredCondition(
         type,
         "Established",
         ConditionReason.connectionEstablished,
         "The tunnel to the peer is up",
       );
     case "Connecting":
-      return finding(
+      return desiredCondition(
         type,
         "Pending",
         ConditionReason.connectionPending,
         "The tunnel to the peer is being set up",
       );
     default:
-      return finding(type, "Error", ConditionReason.connectionError, "The tunnel to the peer is down");
+      return desiredCondition(
+        type,
+        "Error",
+        ConditionReason.connectionError,
+        "The tunnel to the peer is down",
+      );
   }
 }
 
-function finding(type: ConditionType, status: Finding["status"], reason: string, message: string): Finding {
+function desiredCondition(
+  type: ConditionType,
+  status: DesiredCondition["status"],
+  reason: string,
+  message: string,
+): DesiredCondition {
   return { type, status, reason, message };
 }

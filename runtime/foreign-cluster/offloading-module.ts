@@ -1,5 +1,5 @@
-import type { ConditionStatus, ConditionType, Finding } from "./conditions";
-import type { ModuleFindings } from "./networking-module";
+import type { ConditionStatus, ConditionType, DesiredCondition } from "./conditions";
+import type { DesiredModule } from "./networking-module";
 
 /** A virtual node towards the peer. */
 export interface VirtualNodeFacts {
@@ -18,12 +18,12 @@ export const offloadingConditions: readonly ConditionType[] = [
 ];
 
 /** The offloading module: enabled while there is a VirtualNode for the peer (control plane reference 12.2, offloading reference 5.8). */
-export function offloadingModule(virtualNodes: readonly VirtualNodeFacts[]): ModuleFindings {
-  if (virtualNodes.length === 0) return { enabled: false, findings: [] };
+export function offloadingModule(virtualNodes: readonly VirtualNodeFacts[]): DesiredModule {
+  if (virtualNodes.length === 0) return { enabled: false, desiredConditions: [] };
   const expected = virtualNodes.filter(({ createNode }) => createNode);
   return {
     enabled: true,
-    findings: [
+    desiredConditions: [
       share(
         "OffloadingVirtualNodeStatus",
         "VirtualNodes",
@@ -40,7 +40,12 @@ export function offloadingModule(virtualNodes: readonly VirtualNodeFacts[]): Mod
   };
 }
 
-function share(type: ConditionType, prefix: string, noun: string, ready: readonly boolean[]): Finding {
+function share(
+  type: ConditionType,
+  prefix: string,
+  noun: string,
+  ready: readonly boolean[],
+): DesiredCondition {
   const count = ready.filter(Boolean).length;
   const [status, suffix, message]: [ConditionStatus, string, string] =
     count === ready.length

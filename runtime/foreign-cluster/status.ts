@@ -1,6 +1,6 @@
 import type { ForeignCluster } from "../api";
 import { mergeConditions } from "../kube/conditions";
-import { type ApiServerHealth, apiServerFinding } from "./api-server-condition";
+import { type ApiServerHealth, apiServerCondition } from "./api-server-condition";
 import {
   authenticationConditions,
   type AuthenticationFacts,
@@ -8,7 +8,7 @@ import {
 } from "./authentication-module";
 import type { ConditionType } from "./conditions";
 import {
-  type ModuleFindings,
+  type DesiredModule,
   networkingConditions,
   type NetworkingFacts,
   networkingModule,
@@ -32,7 +32,7 @@ export interface PeerStatus {
   checked: boolean;
 }
 
-const noModule: ModuleFindings = { enabled: false, findings: [] };
+const noModule: DesiredModule = { enabled: false, desiredConditions: [] };
 
 /**
  * The status of a ForeignCluster as it follows from the facts (control plane reference 12.2). Of the previous status only the transition
@@ -55,20 +55,20 @@ export function peerStatus(
   const merge = (
     name: keyof NonNullable<Status["modules"]>,
     owned: readonly ConditionType[],
-    found: ModuleFindings,
+    found: DesiredModule,
   ) =>
     withConditions(
       { enabled: found.enabled },
-      mergeConditions(previous?.modules?.[name].conditions, owned, found.findings, now),
+      mergeConditions(previous?.modules?.[name].conditions, owned, found.desiredConditions, now),
     );
-  const finding = apiServerFinding(checked, facts.apiServer);
+  const desiredCondition = apiServerCondition(checked, facts.apiServer);
   const conditions =
-    finding === "unchanged"
+    desiredCondition === "unchanged"
       ? previous?.conditions
       : mergeConditions(
           previous?.conditions,
           ["APIServerStatus"],
-          finding === undefined ? [] : [finding],
+          desiredCondition === undefined ? [] : [desiredCondition],
           now,
         );
 

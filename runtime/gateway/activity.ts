@@ -30,7 +30,7 @@ export class Activity {
   isActive = (): boolean => this.active;
 
   private elect(): void {
-    const { client, clock, log, signal, endings } = this.runtime;
+    const { client, clock, log, signal, shutdown } = this.runtime;
     const { flags, gateway } = this;
     if (flags.podName === "") throw new Error("--pod-name is missing; replicas are told apart by it");
     const election = new LeaderElection({
@@ -47,7 +47,7 @@ export class Activity {
       retryMs: flags.leaderElectionRetryPeriod,
       onElected: () => this.become(true),
     });
-    endings.add(election.run(signal));
+    shutdown.add(election.run(signal));
     every(clock, LOOK_MS, signal, () => {
       const { holder } = election;
       if (this.active && holder !== undefined && holder !== flags.podName) this.become(false);

@@ -16,7 +16,7 @@ import { ConnectionObject } from "./connection";
 import type { GatewayFlags } from "./flags";
 import { type Gateway, gatewayObject, gatewayOf } from "./gateway";
 import { registerDropMetrics, registerTunnelMetrics } from "./metrics";
-import { GatewayOverlay } from "./overlay-wish";
+import { GatewayOverlay } from "./overlay";
 import { PacketFilter } from "./packet-filter";
 import { PingLink } from "./ping-link";
 import { ServerEndpoint } from "./server-endpoint";
@@ -114,7 +114,7 @@ export async function startGateway(runtime: RuntimeContext, flags: GatewayFlags)
       labelSelector: categorySelector.route("gateway"),
     }),
     isOurs: (object) => isRouteOfGateway(object, audience),
-    overlay: () => overlay.wish(),
+    overlay: () => overlay.desired(),
     overlaySources: (key) => overlay.sources(key),
     ownAddressLast: true,
     after: Promise.all([tables.first, tunnel.first]).then(() => undefined),

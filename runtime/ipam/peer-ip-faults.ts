@@ -35,8 +35,8 @@ const NOT_TO_BE_NAMED: Record<string, string> = {
  * What is wrong with an IP in a tenant namespace, where a peering user may make them; each with its field, the value and the way out. It leads
  * peers to an address of this cluster, so it may not lead to what keeps the cluster running, nor to other consumers.
  */
-export function peerIPFaults({ spec }: IP, surroundings: PeerIPContext): string[] {
-  const why = addressFault(spec.ip, surroundings);
+export function peerIPFaults({ spec }: IP, dependencies: PeerIPContext): string[] {
+  const why = addressFault(spec.ip, dependencies);
   return [
     ...(why === undefined
       ? []

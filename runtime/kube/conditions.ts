@@ -8,41 +8,51 @@ export interface ConditionLike {
 }
 
 /** A condition as it follows from the facts, before it has a transition time. */
-export type Finding<C extends ConditionLike> = Omit<C, "lastTransitionTime">;
+export type DesiredCondition<C extends ConditionLike> = Omit<C, "lastTransitionTime">;
 
 /**
- * The list that says what the findings say: entries of the types in `owned` are replaced, kept or dropped, the others stay. The
- * transition time moves when status, reason or message changes; existing entries keep their place, so that equal findings give an equal list.
+ * The list that says what is desired: entries of the types in `owned` are replaced, kept or dropped, the others stay. The
+ * transition time moves when status, reason or message changes; existing entries keep their place, so that the same desired conditions give an equal list.
  *
  * @param now RFC 3339 time.
  */
 export function mergeConditions<C extends ConditionLike>(
   previous: readonly C[] | undefined,
   owned: readonly C["type"][],
-  findings: readonly Finding<C>[],
+  desiredConditions: readonly DesiredCondition<C>[],
   now: string,
-): (C | (Finding<C> & { lastTransitionTime: string }))[] {
-  const wanted = new Map(findings.map((finding) => [finding.type, finding]));
-  const merged: (C | (Finding<C> & { lastTransitionTime: string }))[] = [];
+): (C | (DesiredCondition<C> & { lastTransitionTime: string }))[] {
+  const wanted = new Map(
+    desiredConditions.map((desiredCondition) => [desiredCondition.type, desiredCondition]),
+  );
+  const merged: (C | (DesiredCondition<C> & { lastTransitionTime: string }))[] = [];
   for (const condition of previous ?? []) {
     if (!owned.includes(condition.type)) {
       merged.push(condition);
       continue;
     }
-    const finding = wanted.get(condition.type);
-    if (finding === undefined) continue;
+    const desiredCondition = wanted.get(condition.type);
+    if (desiredCondition === undefined) continue;
     wanted.delete(condition.type);
-    merged.push(sameFinding(condition, finding) ? condition : { ...finding, lastTransitionTime: now });
+    merged.push(
+      sameCondition(condition, desiredCondition)
+        ? condition
+        : { ...desiredCondition, lastTransitionTime: now },
+    );
   }
-  for (const finding of wanted.values()) merged.push({ ...finding, lastTransitionTime: now });
+  for (const desiredCondition of wanted.values())
+    merged.push({ ...desiredCondition, lastTransitionTime: now });
   return merged;
 }
 
-function sameFinding(condition: ConditionLike, finding: Omit<ConditionLike, "lastTransitionTime">): boolean {
+function sameCondition(
+  condition: ConditionLike,
+  desiredCondition: Omit<ConditionLike, "lastTransitionTime">,
+): boolean {
   return (
-    condition.status === finding.status &&
-    (condition.reason ?? "") === (finding.reason ?? "") &&
-    (condition.message ?? "") === (finding.message ?? "")
+    condition.status === desiredCondition.status &&
+    (condition.reason ?? "") === (desiredCondition.reason ?? "") &&
+    (condition.message ?? "") === (desiredCondition.message ?? "")
   );
 }
 

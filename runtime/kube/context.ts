@@ -25,7 +25,7 @@ export interface RuntimeContext {
   health: Health;
   events: EventRecorder;
   /** What the process waits for, briefly, before it ends, such as leases being given back. */
-  endings: Set<Promise<unknown>>;
+  shutdown: Set<Promise<unknown>>;
 }
 
 export interface ContextOptions {
@@ -51,7 +51,7 @@ export function createContext(options: ContextOptions): RuntimeContext {
   const health = new Health();
   health.addReadiness("caches", () => summarize(informers.problems()));
   const events = new EventRecorder({ client, component, clock, log });
-  return { client, informers, log, clock, signal, metrics, health, events, endings: new Set() };
+  return { client, informers, log, clock, signal, metrics, health, events, shutdown: new Set() };
 }
 
 /** The first problem, and how many more there are; undefined where there is none. */

@@ -5,7 +5,7 @@ import { CommandError, TimedOut } from "./failure";
 import type { Run } from "./run";
 
 /** What one look says. */
-export type Finding<T> =
+export type WaitResult<T> =
   | { is: "met"; value: T }
   /** Not yet; what was seen instead. */
   | { is: "open"; seen: string }
@@ -25,16 +25,16 @@ const LATER_MS = 1_000;
 export async function waitUntil<T>(
   run: Run,
   { waiting, next }: { waiting: (seen: string) => void; next: string },
-  look: () => Promise<Finding<T>>,
+  look: () => Promise<WaitResult<T>>,
 ): Promise<T> {
   let seen = "not looked at yet";
   for (let distance = FIRST_MS; ; distance = Math.min(LATER_MS, distance * 1.3)) {
     try {
       run.signal.throwIfAborted();
-      const finding = await look();
-      if (finding.is === "met") return finding.value;
-      if (finding.is === "refused") throw new CommandError(finding.seen, finding.next);
-      seen = finding.seen;
+      const result = await look();
+      if (result.is === "met") return result.value;
+      if (result.is === "refused") throw new CommandError(result.seen, result.next);
+      seen = result.seen;
       waiting(seen);
     } catch (error) {
       if (run.signal.aborted) throw explained(run.signal.reason, seen, next);

@@ -27,7 +27,7 @@ export const metricAgent = defineComponent({
   name: "metric-agent",
   flags,
   start: async (context, { port, keyPath, certPath }) => {
-    const { client, clock, log, signal, endings } = context;
+    const { client, clock, log, signal, shutdown } = context;
     const configuration = await client.get(ConfigMap, {
       name: "extension-apiserver-authentication",
       namespace: "kube-system",
@@ -55,7 +55,7 @@ export const metricAgent = defineComponent({
       log,
     });
     log.info("metrics are served", { port: server.port });
-    signal.addEventListener("abort", () => endings.add(server.stop()), { once: true });
+    signal.addEventListener("abort", () => shutdown.add(server.stop()), { once: true });
   },
 });
 

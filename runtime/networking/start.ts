@@ -14,7 +14,7 @@ import { runNodeRoutesController } from "./fabric/node-routes-controller";
 import { OverlayRegistry } from "./fabric/overlay-registry";
 import { runPodRoutesController } from "./fabric/pod-routes-controller";
 import { runStaticFirewallsController } from "./fabric/static-firewalls-controller";
-import { runConnectionUpkeep } from "./gateway/connection-upkeep";
+import { runConnectionController } from "./gateway/connection-controller";
 import { GatewayCaches } from "./gateway/gateway-caches";
 import { runGatewayController } from "./gateway/gateway-controller";
 import { runWireGuardController } from "./gateway/wireguard-controller";
@@ -52,7 +52,7 @@ export async function startNetworking(runtime: RuntimeContext, options: Networki
 
   runGatewayController(networking, gateways);
   runWireGuardController(networking, gateways);
-  runConnectionUpkeep(runtime, gateways.deployments);
+  runConnectionController(runtime, gateways.deployments);
 
   runIPMappingController(networking);
   if (!options.offloadingEnabled) return;

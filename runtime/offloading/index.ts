@@ -2,7 +2,7 @@ import type { Controller } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { credentialsController } from "./credentials-controller";
 import { namespaceMapController } from "./namespace-map-controller";
-import { namespaceMapUpkeep } from "./namespace-map-upkeep";
+import { namespaceMapCreator } from "./namespace-map-creator";
 import { namespaceOffloadingController } from "./namespace-offloading-controller";
 import { nodeFailureController } from "./node-failure-controller";
 import { podStatusController } from "./pod-status-controller";
@@ -26,7 +26,7 @@ export function consumerControllers(context: OffloadingContext, options: Offload
   return [
     credentialsController(context, caches),
     virtualNodeController(context, caches),
-    namespaceMapUpkeep(context, options, caches),
+    namespaceMapCreator(context, options, caches),
     namespaceOffloadingController(context, options, caches),
     virtualKubeletRightsController(context, options, caches),
     podStatusController(context, caches),

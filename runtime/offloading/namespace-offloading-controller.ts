@@ -27,7 +27,7 @@ import {
   type MappingEdit,
   planMapping,
   planRemoval,
-  type RivalOffloading,
+  type CompetingOffloading,
 } from "./namespace-offloading-plan";
 import { writeStatus } from "./namespace-offloading-report";
 import { invalidNodeSelector } from "./node-selector";
@@ -85,16 +85,16 @@ export function namespaceOffloadingController(
   );
 }
 
-interface Surroundings {
+interface Dependencies {
   context: OffloadingContext;
   options: Pick<OffloadingOptions, "clusterID">;
   caches: ConsumerCaches;
 }
 
-async function reconcile(offloading: NamespaceOffloading, surroundings: Surroundings): Promise<void> {
-  const { context, caches } = surroundings;
+async function reconcile(offloading: NamespaceOffloading, dependencies: Dependencies): Promise<void> {
+  const { context, caches } = dependencies;
   const maps = ownMaps(caches);
-  if (isDeleting(offloading)) return await conclude(offloading, maps, surroundings);
+  if (isDeleting(offloading)) return await conclude(offloading, maps, dependencies);
 
   const current = await withFinalizer(
     context.client,
@@ -102,7 +102,7 @@ async function reconcile(offloading: NamespaceOffloading, surroundings: Surround
     offloading,
     Finalizer.namespaceOffloading,
   );
-  const intent = intentOf(current, surroundings);
+  const intent = intentOf(current, dependencies);
   const { edits, waiting, refused } =
     intent instanceof Terminal
       ? { edits: [], waiting: [], refused: new Map<string, string>() }
@@ -113,12 +113,12 @@ async function reconcile(offloading: NamespaceOffloading, surroundings: Surround
           selector: current.spec.clusterSelector,
           virtualNodes: caches.virtualNodes.list().map((node) => selectable(node, caches)),
           maps,
-          rivals: rivalsOf(current, intent.remoteName, caches),
+          competing: competingOffloadings(current, intent.remoteName, caches),
         });
   const failures = await applyEdits(namespaceOf(current), edits, maps, context);
   if (!(intent instanceof Terminal)) {
     const wanted = current.spec.podOffloadingStrategy !== "Local";
-    await setSchedulingLabel(namespaceOf(current), wanted, surroundings).catch((error: unknown) =>
+    await setSchedulingLabel(namespaceOf(current), wanted, dependencies).catch((error: unknown) =>
       failures.push(error),
     );
   }
@@ -139,11 +139,11 @@ async function reconcile(offloading: NamespaceOffloading, surroundings: Surround
   }
 }
 
-function rivalsOf(
+function competingOffloadings(
   { metadata }: NamespaceOffloading,
   remoteName: string,
   caches: ConsumerCaches,
-): RivalOffloading[] {
+): CompetingOffloading[] {
   return caches.offloadings
     .byIndex(BY_REMOTE_NAME, remoteName)
     .filter((other) => other.metadata.namespace !== metadata.namespace)
@@ -163,12 +163,12 @@ function refusal(remoteName: string, cluster: string, holder: string): string {
 async function conclude(
   offloading: NamespaceOffloading,
   maps: Map<string, NamespaceMap>,
-  surroundings: Surroundings,
+  dependencies: Dependencies,
 ): Promise<void> {
-  const { context, caches } = surroundings;
+  const { context, caches } = dependencies;
   const namespace = namespaceOf(offloading);
   const failures = await applyEdits(namespace, planRemoval(namespace, maps.values()), maps, context);
-  await setSchedulingLabel(namespace, false, surroundings).catch((error: unknown) => failures.push(error));
+  await setSchedulingLabel(namespace, false, dependencies).catch((error: unknown) => failures.push(error));
   // What a dead peer still lists will never change.
   const reachable = new Map([...maps].filter(([cluster]) => !caches.isDead(cluster)));
   const left = await writeStatus(offloading, { maps: reachable, waiting: 0, deleting: true }, context);
@@ -179,7 +179,7 @@ async function conclude(
 
 function intentOf(
   offloading: NamespaceOffloading,
-  { options }: Surroundings,
+  { options }: Dependencies,
 ): { remoteName: string } | Terminal {
   const fault = invalidNodeSelector(offloading.spec.clusterSelector);
   if (fault !== undefined)
@@ -253,7 +253,7 @@ async function applyEdits(
 async function setSchedulingLabel(
   namespace: string,
   wanted: boolean,
-  { context, caches }: Surroundings,
+  { context, caches }: Dependencies,
 ): Promise<void> {
   const present = caches.schedulingNamespaces.get(namespace) !== undefined;
   if (present === wanted) return;

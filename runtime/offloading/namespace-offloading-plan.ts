@@ -1,5 +1,5 @@
 import type { NamespaceMap } from "../api";
-import { holderOf, type Rival } from "./remote-name-rivals";
+import { holderOf, type CompetingClaimant } from "./remote-name-conflicts";
 import { selectClusters, type SelectableVirtualNode } from "./cluster-selection";
 import { invalidNodeSelector } from "./node-selector";
 import type { NodeSelector } from "kubernetes-types/core/v1";
@@ -15,11 +15,11 @@ export interface MappingFacts {
   /** The map of each cluster that has one. */
   maps: ReadonlyMap<string, NamespaceMap>;
   /** The other NamespaceOffloadings with that remote name. */
-  rivals: readonly RivalOffloading[];
+  competing: readonly CompetingOffloading[];
 }
 
 /** A NamespaceOffloading of another namespace, with the same remote name. */
-export interface RivalOffloading {
+export interface CompetingOffloading {
   namespace: string;
   createdAt: string;
   selector: NodeSelector | undefined;
@@ -56,11 +56,11 @@ export function planMapping({
   selector,
   virtualNodes,
   maps,
-  rivals,
+  competing,
 }: MappingFacts): MappingPlan {
   const plan: MappingPlan = { edits: [], waiting: [], refused: new Map() };
-  const wanting = (cluster: string): Rival[] =>
-    rivals.map((rival) => ({ ...rival, wanted: isWanted(rival, cluster, virtualNodes) }));
+  const wanting = (cluster: string): CompetingClaimant[] =>
+    competing.map((competitor) => ({ ...competitor, wanted: isWanted(competitor, cluster, virtualNodes) }));
   for (const [cluster, selection] of selectClusters(selector, virtualNodes)) {
     const map = maps.get(cluster);
     if (map === undefined) {
@@ -73,7 +73,7 @@ export function planMapping({
       if (holder !== undefined) plan.refused.set(cluster, holder);
       const wanted = holder === undefined ? remoteName : undefined;
       if (present !== wanted)
-        plan.edits.push({ map, remoteName: wanted, ...(rivals.length > 0 ? { contested: true } : {}) });
+        plan.edits.push({ map, remoteName: wanted, ...(competing.length > 0 ? { contested: true } : {}) });
     }
     if (selection === "excluded" && present !== undefined) plan.edits.push({ map, remoteName: undefined });
   }
@@ -81,7 +81,7 @@ export function planMapping({
 }
 
 function isWanted(
-  { selector, deleting }: RivalOffloading,
+  { selector, deleting }: CompetingOffloading,
   cluster: string,
   virtualNodes: readonly SelectableVirtualNode[],
 ): boolean {

@@ -26,7 +26,7 @@ export interface RemoteNamespaceCondition {
   lastTransitionTime?: string;
 }
 
-type Finding = Required<Pick<RemoteNamespaceCondition, "type" | "status" | "reason" | "message">>;
+type DesiredCondition = Required<Pick<RemoteNamespaceCondition, "type" | "status" | "reason" | "message">>;
 
 /**
  * The conditions of one remote namespace. An entry is replaced only where its status or reason differs, so that an unchanged
@@ -39,21 +39,26 @@ export function remoteNamespaceConditions(
   remote: RemoteNamespace,
   now: string,
 ): RemoteNamespaceCondition[] {
-  return findings(remote).map((finding) => {
-    const before = previous?.find((condition) => condition.type === finding.type);
+  return desiredConditions(remote).map((desiredCondition) => {
+    const before = previous?.find((condition) => condition.type === desiredCondition.type);
     const same =
-      before?.status === finding.status && before.reason === finding.reason && !renamed(before, finding);
-    return same ? before : { ...finding, lastTransitionTime: now };
+      before?.status === desiredCondition.status &&
+      before.reason === desiredCondition.reason &&
+      !renamed(before, desiredCondition);
+    return same ? before : { ...desiredCondition, lastTransitionTime: now };
   });
 }
 
 /** Who has the remote name may change; other reasons have one message each. */
-function renamed(before: RemoteNamespaceCondition, finding: Finding): boolean {
-  return finding.reason === ConditionReason.remoteNamespaceTaken && before.message !== finding.message;
+function renamed(before: RemoteNamespaceCondition, desiredCondition: DesiredCondition): boolean {
+  return (
+    desiredCondition.reason === ConditionReason.remoteNamespaceTaken &&
+    before.message !== desiredCondition.message
+  );
 }
 
-function findings({ requested, phase, name = "", refusal }: RemoteNamespace): Finding[] {
-  const required: Finding = requested
+function desiredConditions({ requested, phase, name = "", refusal }: RemoteNamespace): DesiredCondition[] {
+  const required: DesiredCondition = requested
     ? {
         type: "OffloadingRequired",
         status: "True",
@@ -73,7 +78,7 @@ function findings({ requested, phase, name = "", refusal }: RemoteNamespace): Fi
   return requested || phase !== undefined ? [required, readiness(phase, name)] : [required];
 }
 
-function readiness(phase: MappingPhase | undefined, name: string): Finding {
+function readiness(phase: MappingPhase | undefined, name: string): DesiredCondition {
   switch (phase) {
     case "Accepted":
       return {

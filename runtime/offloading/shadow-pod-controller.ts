@@ -58,7 +58,7 @@ export function shadowPodController(
   const shadows = shadowPods(context.informers);
   const pods = shadowedPods(context.informers);
   const memory = new ShadowPodMemory(context.clock);
-  rememberEndings(shadows, pods, memory);
+  rememberEnded(shadows, pods, memory);
   const held = new HeldKeys(context.clock, (key) => controller.enqueue(key));
   context.signal.addEventListener("abort", () => held.end(), { once: true });
   const home = new HomeAddresses(context.informers);
@@ -100,7 +100,7 @@ function standardChanged(event: SourceEvent<Namespace>): boolean {
 }
 
 /** A pod that ended and was deleted at once leaves only its last state to tell how; a ShadowPod that went, only its pod. */
-function rememberEndings(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memory: ShadowPodMemory): void {
+function rememberEnded(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memory: ShadowPodMemory): void {
   shadows.on({
     deleted: (shadow) => {
       const key = keyOf(shadow);

@@ -1,4 +1,4 @@
-import { type EndingPod, isBeingRemoved, podOutcome } from "./pod-outcome";
+import { type EndedPod, isBeingRemoved, podOutcome } from "./pod-outcome";
 
 export type ShadowPodPhase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 
@@ -12,7 +12,7 @@ export function isTerminal(phase: string | undefined): phase is "Succeeded" | "F
  *
  * @see offloading reference 12.1
  */
-export function phaseToReport(current: string | undefined, pod: EndingPod): ShadowPodPhase | undefined {
+export function phaseToReport(current: string | undefined, pod: EndedPod): ShadowPodPhase | undefined {
   if (isTerminal(current)) return undefined;
   const outcome = podOutcome(pod);
   if (outcome !== undefined) return outcome;

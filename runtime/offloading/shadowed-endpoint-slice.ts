@@ -15,7 +15,7 @@ import { controlledBy } from "../kube";
 import { mapOwnAddress, mapPodAddress } from "../networking/address-mapping";
 
 /** What the slice of a ShadowEndpointSlice depends on. */
-export interface SliceSurroundings {
+export interface SliceDependencies {
   /** The consumer. */
   foreignCluster: ForeignCluster;
   /** The answered Configuration of a cluster; undefined while there is none. */
@@ -35,14 +35,14 @@ export interface SliceSurroundings {
  */
 export function sliceOfShadow(
   shadow: ShadowEndpointSlice,
-  surroundings: SliceSurroundings,
+  dependencies: SliceDependencies,
 ): Desired<EndpointSlice> {
   const { name, namespace, labels } = shadow.metadata;
   const { [Annotation.directConnectionsData]: data, ...annotations } = shadow.metadata.annotations ?? {};
   const { endpoints = [], ports = [], addressType = "IPv4" } = shadow.spec.template ?? {};
   const clusterOf = directAddresses(data);
-  const reachable = isReachable(surroundings.foreignCluster);
-  const admitted = surroundings.directConnections
+  const reachable = isReachable(dependencies.foreignCluster);
+  const admitted = dependencies.directConnections
     ? endpoints
     : endpoints.filter(({ addresses }) => !addresses.some((address) => clusterOf.has(address)));
   return {
@@ -58,7 +58,7 @@ export function sliceOfShadow(
     addressType,
     endpoints: admitted.flatMap((endpoint) => {
       const addresses = endpoint.addresses.flatMap(
-        (address) => here(address, clusterOf.get(address), shadow, surroundings) ?? [],
+        (address) => here(address, clusterOf.get(address), shadow, dependencies) ?? [],
       );
       const conditions = { ...endpoint.conditions, ready: (endpoint.conditions?.ready ?? true) && reachable };
       return addresses.length === 0 ? [] : [{ ...endpoint, addresses, conditions }];
@@ -68,12 +68,12 @@ export function sliceOfShadow(
 }
 
 /** The addresses of a ShadowEndpointSlice that are none of its consumer's own; {@link sliceOfShadow} leaves them out. */
-export function foreignAddresses(shadow: ShadowEndpointSlice, surroundings: SliceSurroundings): string[] {
+export function foreignAddresses(shadow: ShadowEndpointSlice, dependencies: SliceDependencies): string[] {
   const clusterOf = directAddresses(shadow.metadata.annotations?.[Annotation.directConnectionsData]);
   return (shadow.spec.template?.endpoints ?? [])
     .flatMap(({ addresses }) => addresses)
     .filter(
-      (address) => !clusterOf.has(address) && here(address, undefined, shadow, surroundings) === undefined,
+      (address) => !clusterOf.has(address) && here(address, undefined, shadow, dependencies) === undefined,
     );
 }
 
@@ -92,7 +92,7 @@ function here(
   address: string,
   direct: string | undefined,
   { metadata }: ShadowEndpointSlice,
-  { foreignCluster, configurationOf, networking }: SliceSurroundings,
+  { foreignCluster, configurationOf, networking }: SliceDependencies,
 ): Endpoint["addresses"][number] | undefined {
   if (direct !== undefined) {
     const configuration = configurationOf(direct);

@@ -12,7 +12,7 @@ import {
 } from "../api";
 import { type Controller, keyOf, runController, watches, writeIfChanged } from "../kube";
 import type { OffloadingContext } from "./context";
-import { virtualKubeletObjects, type VirtualKubeletSurroundings } from "./virtual-kubelet-objects";
+import { virtualKubeletObjects, type VirtualKubeletDependencies } from "./virtual-kubelet-objects";
 
 /**
  * Where each virtual node is to have a process of its own (`--virtual-kubelet-per-node`): keeps an account, a binding and a Deployment for each.
@@ -21,7 +21,7 @@ import { virtualKubeletObjects, type VirtualKubeletSurroundings } from "./virtua
  */
 export function virtualKubeletController(
   context: OffloadingContext,
-  surroundings: VirtualKubeletSurroundings,
+  dependencies: VirtualKubeletDependencies,
 ): Controller {
   const { informers, client } = context;
   const own = { labelSelector: `${Label.offloadingComponent}=${LabelValue.virtualKubelet}` };
@@ -36,7 +36,7 @@ export function virtualKubeletController(
     const named = node.spec.vkOptionsTemplateRef;
     const ref = named?.name
       ? { name: named.name, namespace: named.namespace || node.metadata.namespace }
-      : { name: Name.vkOptionsTemplate, namespace: surroundings.liqoNamespace };
+      : { name: Name.vkOptionsTemplate, namespace: dependencies.liqoNamespace };
     return { ref, options: templates.get(ref.name, ref.namespace)?.spec };
   };
 
@@ -70,7 +70,7 @@ export function virtualKubeletController(
           );
           return;
         }
-        const { account, binding, deployment } = virtualKubeletObjects(node, options, surroundings);
+        const { account, binding, deployment } = virtualKubeletObjects(node, options, dependencies);
         const { namespace } = node.metadata;
         await writeIfChanged(
           client,

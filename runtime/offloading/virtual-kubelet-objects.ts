@@ -14,7 +14,7 @@ import { controlledBy } from "../kube/owner-reference";
 import { PROBES, UNPRIVILEGED } from "../plan/component-deployment";
 
 /** What the process of a virtual node depends on besides the node and its options. */
-export interface VirtualKubeletSurroundings {
+export interface VirtualKubeletDependencies {
   clusterID: string;
   liqoNamespace: string;
   podCidrs: readonly string[];
@@ -39,7 +39,7 @@ const HEAP_MIB = 512;
 export function virtualKubeletObjects(
   node: VirtualNode,
   options: VkOptionsTemplate["spec"],
-  { clusterID, liqoNamespace, podCidrs }: VirtualKubeletSurroundings,
+  { clusterID, liqoNamespace, podCidrs }: VirtualKubeletDependencies,
 ): VirtualKubeletObjects {
   const { name, namespace = "" } = node.metadata;
   const account = virtualKubeletName(name);

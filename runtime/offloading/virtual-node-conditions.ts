@@ -9,7 +9,9 @@ export interface VirtualNodeCondition {
   lastTransitionTime?: string;
 }
 
-export type VirtualNodeFindings = Partial<Record<VirtualNodeConditionType, VirtualNodeConditionStatus>>;
+export type DesiredVirtualNodeConditions = Partial<
+  Record<VirtualNodeConditionType, VirtualNodeConditionStatus>
+>;
 
 /** Steps that say nothing new: what runs is not being created, what does not exist cannot be drained. */
 const IGNORED: ReadonlySet<string> = new Set([
@@ -25,15 +27,15 @@ const IGNORED: ReadonlySet<string> = new Set([
  *
  * @see offloading reference 5.4
  */
-export function withFindings(
+export function withConditions(
   previous: readonly VirtualNodeCondition[] | undefined,
-  findings: VirtualNodeFindings,
+  desiredConditions: DesiredVirtualNodeConditions,
   now: string,
 ): VirtualNodeCondition[] {
   const types: VirtualNodeConditionType[] = ["VirtualKubelet", "Node"];
   return types.flatMap((type) => {
     const before = previous?.find((condition) => condition.type === type);
-    const status = findings[type];
+    const status = desiredConditions[type];
     if (status === undefined || !isTransition(before?.status, status))
       return before === undefined ? [] : [before];
     return [{ type, status, lastTransitionTime: now }];

@@ -12,7 +12,7 @@ import {
 import type { OffloadingContext } from "./context";
 import { hasFinalizer, isDeleting, withoutFinalizer } from "./finalizers";
 import { BY_CLUSTER, BY_NAME, clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
-import { type VirtualNodeFindings, withFindings } from "./virtual-node-conditions";
+import { type DesiredVirtualNodeConditions, withConditions } from "./virtual-node-conditions";
 import { emptyNode, isHosted, isMadeByVirtualKubelet, type RemovalStep } from "./virtual-node-removal";
 
 /** Pods of a node that is being emptied are looked at this often; evictions that a budget refuses are asked for again. */
@@ -90,7 +90,7 @@ async function follow(
   const mayRun = !caches.isUnknown(cluster) && caches.namespaceMapOf(cluster) !== undefined;
   const virtualKubelet = mayRun ? "Running" : "Creating";
   if (virtualNode.spec.createNode !== false) {
-    await writeFindings(
+    await writeConditions(
       virtualNode,
       { VirtualKubelet: virtualKubelet, Node: node === undefined ? "Creating" : "Running" },
       context,
@@ -98,17 +98,17 @@ async function follow(
     return;
   }
   if (node === undefined || !isMadeByVirtualKubelet(node)) {
-    await writeFindings(virtualNode, { VirtualKubelet: virtualKubelet, Node: "None" }, context);
+    await writeConditions(virtualNode, { VirtualKubelet: virtualKubelet, Node: "None" }, context);
     return;
   }
-  const draining = await writeFindings(
+  const draining = await writeConditions(
     virtualNode,
     { VirtualKubelet: virtualKubelet, Node: "Draining" },
     context,
   );
   const step = await emptyNode(context.client, node, caches.isDead(cluster));
   if (step.step !== "gone") return lookAgain(step);
-  await writeFindings(draining, { Node: "Deleting" }, context);
+  await writeConditions(draining, { Node: "Deleting" }, context);
   await deleteNode(node, context);
   return { requeueAfterMs: LOOK_AGAIN_MS };
 }
@@ -125,16 +125,16 @@ async function remove(
   let current = virtualNode;
   const cached = caches.nodes.get(name);
   if (cached !== undefined && isMadeByVirtualKubelet(cached)) {
-    current = await writeFindings(current, { Node: "Draining" }, context);
+    current = await writeConditions(current, { Node: "Draining" }, context);
     const step = await emptyNode(client, cached, caches.isDead(virtualNode.spec.clusterID ?? ""));
     if (step.step !== "gone") return lookAgain(step);
   }
-  current = await writeFindings(current, { VirtualKubelet: "Deleting" }, context);
+  current = await writeConditions(current, { VirtualKubelet: "Deleting" }, context);
   if (await isHosted(client, virtualNode, clock)) return lookAgain({ step: "releasing" });
   // Asked of the API server: a Node that our watch has not seen yet must not be left behind.
   const node = await client.get(Node, { name });
   if (node !== undefined && isMadeByVirtualKubelet(node)) {
-    current = await writeFindings(current, { Node: "Deleting" }, context);
+    current = await writeConditions(current, { Node: "Deleting" }, context);
     await deleteNode(node, context);
   }
   await withoutFinalizer(client, VirtualNode, current, Finalizer.virtualNode);
@@ -156,12 +156,12 @@ async function deleteNode({ metadata }: KubeObject, { client }: OffloadingContex
   await client.delete(Node, { name: metadata.name }, { uid: metadata.uid ?? "" });
 }
 
-async function writeFindings(
+async function writeConditions(
   virtualNode: VirtualNode,
-  findings: VirtualNodeFindings,
+  desiredConditions: DesiredVirtualNodeConditions,
   { client, clock }: OffloadingContext,
 ): Promise<VirtualNode> {
-  const conditions = withFindings(virtualNode.status?.conditions, findings, timestamp(clock));
+  const conditions = withConditions(virtualNode.status?.conditions, desiredConditions, timestamp(clock));
   const { object } = await patchStatusIfChanged(client, VirtualNode, virtualNode, { conditions });
   return object;
 }

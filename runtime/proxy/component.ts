@@ -14,7 +14,7 @@ const flags = z.object({
 export const proxy = defineComponent({
   name: "proxy",
   flags,
-  start: async ({ log, signal, health, endings }, { port, allowedHosts, forceHost }) => {
+  start: async ({ log, signal, health, shutdown }, { port, allowedHosts, forceHost }) => {
     const server = await ConnectProxy.start({
       port,
       allowedHosts,
@@ -23,6 +23,6 @@ export const proxy = defineComponent({
     });
     log.info("peers are led to the API server", { port: server.port, forceHost, allowedHosts });
     health.addReadiness("proxy", () => undefined);
-    signal.addEventListener("abort", () => endings.add(server.stop()), { once: true });
+    signal.addEventListener("abort", () => shutdown.add(server.stop()), { once: true });
   },
 });

@@ -97,9 +97,9 @@ function openCaches({ informers }: RuntimeContext, { liqoNamespace }: ProcessFla
 }
 
 /** Closed when all leases were given back. */
-function leaseClientOf({ client, signal, endings }: RuntimeContext): KubeClient {
+function leaseClientOf({ client, signal, shutdown }: RuntimeContext): KubeClient {
   const leaseClient = client.sibling();
-  const close = () => void Promise.allSettled(endings).then(() => leaseClient.close());
+  const close = () => void Promise.allSettled(shutdown).then(() => leaseClient.close());
   signal.addEventListener("abort", close, { once: true });
   return leaseClient;
 }
@@ -124,7 +124,7 @@ function leadership(
 }
 
 function countReplicas(
-  { clock, log, signal, endings }: RuntimeContext,
+  { clock, log, signal, shutdown }: RuntimeContext,
   client: KubeClient,
   flags: ProcessFlags,
   onCount: (live: number) => void,
@@ -140,7 +140,7 @@ function countReplicas(
     durationMs: leaseDurationMs,
     onCount,
   });
-  endings.add(replicas.run(signal));
+  shutdown.add(replicas.run(signal));
 }
 
 const RETRY_MS = 1_000;

@@ -101,7 +101,7 @@ function leadershipOf(context: RuntimeContext, { enableLeaderElection, liqoNames
     pod: process.env.POD_NAME ?? hostname(),
   };
   const leadership = new ElectedLeadership(elected);
-  context.endings.add(leadership.run(signal));
+  context.shutdown.add(leadership.run(signal));
   return leadership;
 }
 

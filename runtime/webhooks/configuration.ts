@@ -3,7 +3,7 @@ import { isRecord } from "../api/invalid-object";
 import { semanticallyEqual } from "../kube";
 import { remoteFaults } from "../networking/configuration/decision";
 import type { AdmissionRequest, AdmittedObject, Verdict } from "./admission-review";
-import { verdictOnFindings } from "./fault-verdict";
+import { verdictOnValidation } from "./fault-verdict";
 import { tenantOf } from "../plan/peer-namespace";
 
 /**
@@ -19,7 +19,7 @@ export function validateConfiguration(
   namespaceLabels: Readonly<Record<string, string>>,
 ): Verdict {
   const byPeer = request.groups.includes(Name.controlPlaneOrganization);
-  return verdictOnFindings("Configuration", request, (object) => {
+  return verdictOnValidation("Configuration", request, (object) => {
     const configuration = Configuration.fromApiServer(object.raw);
     const faults = remoteFaults(configuration).map(
       (fault) => `${fault}; give the networks that the peer's pods and IPs have`,

@@ -7,7 +7,7 @@ import {
 } from "./admission-review";
 
 /** What is wrong with an object. Each sentence names the field, the value and the way out. */
-export interface Findings {
+export interface ValidationResult {
   /** What can never work: refused. */
   faults: readonly string[];
   /** What does not work as things stand, and may yet: told to whoever writes it. */
@@ -20,15 +20,15 @@ export interface Findings {
  *
  * @param kind what the sentences are about, with the name of the object
  */
-export function verdictOnFindings(
+export function verdictOnValidation(
   kind: string,
   { object, oldObject, operation, namespace }: AdmissionRequest,
-  findingsOf: (object: AdmittedObject) => Findings,
+  validate: (object: AdmittedObject) => ValidationResult,
 ): Verdict {
   if (object === undefined || object.metadata.deleting) return ALLOWED;
-  const after = findingsOf(object);
+  const after = validate(object);
   const before =
-    operation === "UPDATE" && oldObject !== undefined ? findingsOf(oldObject) : { faults: [], warnings: [] };
+    operation === "UPDATE" && oldObject !== undefined ? validate(oldObject) : { faults: [], warnings: [] };
   const faults = after.faults.filter((fault) => !before.faults.includes(fault));
   const subject = `${kind} "${namespace}/${object.metadata.name ?? ""}"`;
   if (faults.length > 0) return denied(`${subject}: ${faults.join("; ")}`);

@@ -1,11 +1,11 @@
 import { Identity } from "../api";
 import { namespaceNameSchema } from "../plan/names";
 import type { AdmissionRequest, Verdict } from "./admission-review";
-import { verdictOnFindings } from "./fault-verdict";
-import { providerFindings } from "./tenant-placement";
+import { verdictOnValidation } from "./fault-verdict";
+import { validateProvider } from "./tenant-placement";
 
 /** What an Identity is checked against. */
-export interface IdentitySurroundings {
+export interface IdentityDependencies {
   /** This cluster. */
   ownClusterID: string;
   namespaceLabels: Readonly<Record<string, string>>;
@@ -18,11 +18,11 @@ export interface IdentitySurroundings {
  */
 export function validateIdentity(
   request: AdmissionRequest,
-  { ownClusterID, namespaceLabels }: IdentitySurroundings,
+  { ownClusterID, namespaceLabels }: IdentityDependencies,
 ): Verdict {
-  return verdictOnFindings("Identity", request, (object) => {
+  return verdictOnValidation("Identity", request, (object) => {
     const { clusterID, type, namespace } = Identity.fromApiServer(object.raw).spec;
-    const found = providerFindings(clusterID, {
+    const found = validateProvider(clusterID, {
       ownClusterID,
       purpose: "an Identity gives access to another",
       placed: { object, namespace: request.namespace, namespaceLabels },

@@ -13,7 +13,7 @@ export interface Claim {
   pod?: string;
 }
 
-export interface Finding {
+export interface ObservedClaims {
   claims: readonly Claim[];
   /** Those that there were when the API server was asked. */
   before: readonly Claim[];
@@ -30,7 +30,7 @@ export function isLeft(pod: Pod, liveUid: string | undefined): boolean {
 }
 
 /** The claims on one name that stay when it is known which pod has it: of all that there are, a name has one pod. */
-export function settled({ claims, before, pod, liveUid }: Finding): Claim[] {
+export function settled({ claims, before, pod, liveUid }: ObservedClaims): Claim[] {
   const later = claims.filter((claim) => !before.includes(claim));
   const asked = claims.filter((claim) => before.includes(claim));
   const owner = controllerOf(pod)?.uid;

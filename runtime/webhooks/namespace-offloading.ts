@@ -13,7 +13,7 @@ import { isTenantNamespace, tenantOf } from "../plan/peer-namespace";
 type Spec = NamespaceOffloading["spec"];
 
 /** What a NamespaceOffloading is checked against. */
-export interface OffloadingSurroundings {
+export interface OffloadingDependencies {
   /** This cluster, for the name of the remote namespace. */
   clusterID: string;
   liqoNamespace: string;
@@ -31,7 +31,7 @@ export interface OffloadingSurroundings {
  */
 export function validateNamespaceOffloading(
   request: AdmissionRequest,
-  { clusterID, liqoNamespace, namespaceLabels, offloadings }: OffloadingSurroundings,
+  { clusterID, liqoNamespace, namespaceLabels, offloadings }: OffloadingDependencies,
 ): Verdict {
   const { object, oldObject, namespace, operation } = request;
   if (object === undefined || object.metadata.deleting) return ALLOWED;

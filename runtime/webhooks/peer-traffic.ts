@@ -4,7 +4,7 @@ import { isRecord } from "../api/invalid-object";
 import { peerIPFaults, type PeerIPContext } from "../ipam/peer-ip-faults";
 import { tenantOf } from "../plan/peer-namespace";
 import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admission-review";
-import { verdictOnFindings } from "./fault-verdict";
+import { verdictOnValidation } from "./fault-verdict";
 
 /**
  * A peering user makes gateways to its own cluster and no other, and gives keys of its own cluster alone: by the label of a gateway this cluster's
@@ -39,7 +39,7 @@ export async function validatePeerIP(
 ): Promise<Verdict> {
   if (!request.groups.includes(Name.controlPlaneOrganization)) return ALLOWED;
   const found = await contextOf();
-  return verdictOnFindings("IP", request, (object) => ({
+  return verdictOnValidation("IP", request, (object) => ({
     faults: peerIPFaults(IP.fromApiServer(object.raw), found),
     warnings: [],
   }));

@@ -2,7 +2,7 @@ import { Label, Quota } from "../api";
 import { amountFaults } from "../api/amount-faults";
 import { resourceSliceUser } from "../identity";
 import type { AdmissionRequest, Verdict } from "./admission-review";
-import { verdictOnFindings } from "./fault-verdict";
+import { verdictOnValidation } from "./fault-verdict";
 import { tenantOf } from "../plan/peer-namespace";
 
 /**
@@ -17,7 +17,7 @@ export function validateQuota(
 ): Verdict {
   const { namespace } = request;
   const consumer = tenantOf(namespaceLabels);
-  return verdictOnFindings("Quota", request, ({ metadata, raw }) => {
+  return verdictOnValidation("Quota", request, ({ metadata, raw }) => {
     const { user, resources } = Quota.fromApiServer(raw).spec;
     const faults = amountFaults(resources).map((fault) => `spec.resources: ${fault}`);
     if (consumer === undefined) {

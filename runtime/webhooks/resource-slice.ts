@@ -6,8 +6,8 @@ import {
   denied,
   type Verdict,
 } from "./admission-review";
-import { verdictOnFindings } from "./fault-verdict";
-import { changeFaults, changeWarnings, sourceFaults } from "./resource-slice-findings";
+import { verdictOnValidation } from "./fault-verdict";
+import { changeFaults, changeWarnings, sourceFaults } from "./resource-slice-validation";
 
 /** What a slice is checked against. */
 export interface SliceAdmission {
@@ -45,10 +45,10 @@ export function validateResourceSlice(request: AdmissionRequest, admission: Slic
 
 function validateSource(request: AdmissionRequest, admission: SliceAdmission): Verdict {
   const { object, oldObject, operation, namespace } = request;
-  const surroundings = { ...admission, namespace };
-  return verdictOnFindings("ResourceSlice", request, (one) => {
+  const dependencies = { ...admission, namespace };
+  return verdictOnValidation("ResourceSlice", request, (one) => {
     const { spec } = ResourceSlice.fromApiServer(one.raw);
-    const faults = sourceFaults(one, spec, surroundings);
+    const faults = sourceFaults(one, spec, dependencies);
     // The object as it stood has not changed from itself.
     if (one !== object || operation !== "UPDATE" || oldObject === undefined) return { faults, warnings: [] };
     const before = ResourceSlice.fromApiServer(oldObject.raw);

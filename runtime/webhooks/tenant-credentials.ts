@@ -11,7 +11,7 @@ import {
 } from "../identity";
 import { DerError, readElement, readInside, tag } from "../identity/der";
 import type { AdmittedObject } from "./admission-review";
-import type { Findings } from "./fault-verdict";
+import type { ValidationResult } from "./fault-verdict";
 
 const ED25519_SIGNATURE = 64;
 /** Of the shortest RSA key that anybody still takes, 1024 bits. */
@@ -24,7 +24,7 @@ const SHORTEST_RSA_SIGNATURE = 128;
  *
  * @see control plane reference 2.3, 4.1 to 4.3
  */
-export function credentialFindings({ raw }: AdmittedObject): Findings {
+export function validateCredentials({ raw }: AdmittedObject): ValidationResult {
   const spec = isRecord(raw.spec) ? raw.spec : {};
   const faults: string[] = [];
   const key = keyOrFault(bytesOf(spec.publicKey));

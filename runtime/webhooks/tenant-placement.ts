@@ -1,7 +1,7 @@
 import { Label } from "../api";
 import { tenantOf } from "../plan/peer-namespace";
 import type { AdmittedObject } from "./admission-review";
-import type { Findings } from "./fault-verdict";
+import type { ValidationResult } from "./fault-verdict";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -17,24 +17,27 @@ export interface Placement {
  *
  * @param purpose why it cannot be this cluster, as a clause
  */
-export function providerFindings(
+export function validateProvider(
   clusterID: string | undefined,
   { ownClusterID, purpose, placed }: { ownClusterID: string; purpose: string; placed: Placement },
-): Findings {
+): ValidationResult {
   const refused = (fault: string) => ({
     faults: [`spec.clusterID: ${fault}; give the provider's cluster ID`],
     warnings: [],
   });
   if (!clusterID) return refused("is missing");
   if (clusterID === ownClusterID) return refused(`"${clusterID}" is this cluster, and ${purpose}`);
-  return placementFindings(clusterID, placed);
+  return validatePlacement(clusterID, placed);
 }
 
 /**
  * What contradicts what: the spec, the label that peers are looked up by, and the namespace. A label that is missing is no fault, because
  * objects and the labels of their namespace come in any order.
  */
-function placementFindings(clusterID: string, { object, namespace, namespaceLabels }: Placement): Findings {
+function validatePlacement(
+  clusterID: string,
+  { object, namespace, namespaceLabels }: Placement,
+): ValidationResult {
   const faults: string[] = [];
   const label = object.metadata.labels[Label.remoteClusterID];
   if (label !== undefined && label !== clusterID) {

@@ -10,8 +10,8 @@ import {
   patched,
   type Verdict,
 } from "./admission-review";
-import { verdictOnFindings } from "./fault-verdict";
-import { credentialFindings } from "./tenant-credentials";
+import { verdictOnValidation } from "./fault-verdict";
+import { validateCredentials } from "./tenant-credentials";
 
 /**
  * A Tenant without the label that peers are looked up by gets it (control plane reference 13). What the provider's administrator decided stays where a
@@ -38,7 +38,7 @@ export function completeTenant(request: AdmissionRequest): Verdict {
 }
 
 /** What a Tenant is checked against. */
-export interface TenantSurroundings {
+export interface TenantDependencies {
   /** Labels of its namespace; undefined when there is no such namespace. */
   namespaceLabels: Readonly<Record<string, string>> | undefined;
   /** All Tenants of the cluster. */
@@ -47,17 +47,17 @@ export interface TenantSurroundings {
 
 /**
  * A Tenant lives in the tenant namespace of its consumer, alone, under a name that no other Tenant of the cluster has, and its key material can
- * be read ({@link credentialFindings}). Whether it is active is its provider's to say.
+ * be read ({@link validateCredentials}). Whether it is active is its provider's to say.
  *
  * @see control plane reference 13, offloading reference 16.5
  */
-export function validateTenant(request: AdmissionRequest, surroundings: TenantSurroundings): Verdict {
+export function validateTenant(request: AdmissionRequest, dependencies: TenantDependencies): Verdict {
   const { object, namespace, operation } = request;
   if (object === undefined || object.metadata.deleting) return ALLOWED;
   const overreach = overreachOfPeer(request);
   if (overreach !== undefined) return denied(overreach);
   const clusterID = clusterOf(object) ?? "";
-  const { namespaceLabels: labels, tenants } = surroundings;
+  const { namespaceLabels: labels, tenants } = dependencies;
   if (labels?.[Label.tenantNamespace] !== LabelValue.true) {
     return errored(
       400,
@@ -84,7 +84,7 @@ export function validateTenant(request: AdmissionRequest, surroundings: TenantSu
     );
   }
   const namesake = tenants.find((tenant) => tenant.name === name && tenant.namespace !== namespace);
-  if (namesake === undefined) return verdictOnFindings("Tenant", request, credentialFindings);
+  if (namesake === undefined) return verdictOnValidation("Tenant", request, validateCredentials);
   return denied(
     `a Tenant named ${quoted(name)} already exists in namespace ${namesake.namespace}, and names of Tenants are unique in the cluster: choose another`,
   );

@@ -1,9 +1,9 @@
 import { InvalidObjectError, VirtualNode } from "../api";
 import type { Options, TemplateContext } from "../offloading/virtual-kubelet-template";
 import { denied, type PatchOperation, patched } from "./admission-review";
-import { verdictOnFindings } from "./fault-verdict";
+import { verdictOnValidation } from "./fault-verdict";
 import { completeVirtualNode } from "./virtual-node-defaults";
-import { virtualNodeFindings } from "./virtual-node-findings";
+import { validateVirtualNodeSpec } from "./virtual-node-validation";
 import type { Webhook } from "./webhook";
 
 export interface VirtualNodeWebhookOptions {
@@ -17,7 +17,7 @@ export interface VirtualNodeWebhookOptions {
 
 /**
  * Completes virtual nodes ({@link completeVirtualNode}), keeps their names unique in the cluster, and refuses what can't become one
- * ({@link virtualNodeFindings}).
+ * ({@link validateVirtualNodeSpec}).
  */
 export function virtualNodeWebhook(options: VirtualNodeWebhookOptions): Webhook {
   const { context, optionsOf, nameTaken, namespaceLabels } = options;
@@ -32,13 +32,13 @@ export function virtualNodeWebhook(options: VirtualNodeWebhookOptions): Webhook 
       throw error;
     }
     const { name } = node.metadata;
-    const surroundings = {
+    const dependencies = {
       ownClusterID: context.clusterID,
       namespace,
       namespaceLabels: await namespaceLabels(namespace),
     };
-    const found = verdictOnFindings("VirtualNode", request, (one) =>
-      virtualNodeFindings(one, VirtualNode.fromApiServer(one.raw).spec, surroundings),
+    const found = verdictOnValidation("VirtualNode", request, (one) =>
+      validateVirtualNodeSpec(one, VirtualNode.fromApiServer(one.raw).spec, dependencies),
     );
     if (!found.allowed) return found;
     if (operation === "CREATE") {

@@ -35,7 +35,7 @@ export function testContext(
     signal: ending.signal,
     metrics,
     health: new Health(),
-    endings: new Set(),
+    shutdown: new Set(),
     events: new EventRecorder({ client, component }),
     end: async () => {
       ending.abort();

@@ -15,7 +15,7 @@ import { withControlPlanes } from "./with-control-planes";
 
 export class WatchedCluster {
   readonly client: KubeClient;
-  private readonly endings: (() => Promise<void> | void)[] = [];
+  private readonly shutdown: (() => Promise<void> | void)[] = [];
 
   private constructor(readonly controlPlane: ControlPlane) {
     this.client = KubeClient.fromKubeconfig(controlPlane.kubeconfig);
@@ -41,8 +41,8 @@ export class WatchedCluster {
   }
 
   /** What is to end after the test, the last one first. */
-  atEnd(...endings: (() => Promise<void> | void)[]): void {
-    this.endings.push(...endings);
+  atEnd(...shutdown: (() => Promise<void> | void)[]): void {
+    this.shutdown.push(...shutdown);
   }
 
   /** Informers on a connection that the test can break. */
@@ -85,7 +85,7 @@ export class WatchedCluster {
   }
 
   private async end(): Promise<void> {
-    for (const end of this.endings.splice(0).reverse()) await end();
+    for (const end of this.shutdown.splice(0).reverse()) await end();
   }
 }
 

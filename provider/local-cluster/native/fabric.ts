@@ -108,10 +108,10 @@ export function chooseRange(
   before?: Ipv4Range,
 ): Ipv4Range {
   if (before !== undefined) {
-    const rival = routes.find(({ range }) => overlaps(range, before));
-    if (rival === undefined) return before;
+    const conflict = routes.find(({ range }) => overlaps(range, before));
+    if (conflict === undefined) return before;
     throw new Error(
-      `the network ${formatRange(before)} of the local clusters is now taken by ${rival.device} (${formatRange(rival.range)}); free it, or remove the clusters with "npm run clusters -- down --all" and make them again`,
+      `the network ${formatRange(before)} of the local clusters is now taken by ${conflict.device} (${formatRange(conflict.range)}); free it, or remove the clusters with "npm run clusters -- down --all" and make them again`,
     );
   }
   const candidates = ["172.30.0.0/16", "172.29.0.0/16", "10.213.0.0/16", "192.168.208.0/20"].flatMap(

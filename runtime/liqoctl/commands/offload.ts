@@ -15,7 +15,7 @@ import { formatted } from "../output";
 import type { Run } from "../run";
 import { confirm } from "../terminal/confirmation";
 import { repeated } from "../values";
-import { type Finding, waitUntil } from "../wait";
+import { type WaitResult, waitUntil } from "../wait";
 
 interface OffloadFlags {
   podOffloadingStrategy: string;
@@ -156,7 +156,7 @@ async function offloadOne(
 }
 
 /** The phase once it is settled for the present spec. */
-export function judge(offloading: NamespaceOffloading | undefined, next: string): Finding<string> {
+export function judge(offloading: NamespaceOffloading | undefined, next: string): WaitResult<string> {
   const { metadata, status } = offloading ?? {};
   if (status?.observedGeneration === undefined || status.observedGeneration !== metadata?.generation)
     return { is: "open", seen: "the controllers have not looked at it yet" };

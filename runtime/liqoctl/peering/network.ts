@@ -18,7 +18,7 @@ import type { Cluster } from "../cluster/cluster";
 import type { Pair } from "../cluster/pair";
 import { CommandError } from "../failure";
 import type { Run } from "../run";
-import { type Finding, waitUntil } from "../wait";
+import { type WaitResult, waitUntil } from "../wait";
 
 /** A cluster with what it knows of the other end. */
 interface End {
@@ -78,7 +78,7 @@ export function readOwnNetworks(run: Run, cluster: Cluster): Promise<ToldNetwork
           waiting,
           next: `the controller manager says in the events of Network ${namespace}/${ref.name} what is wrong`,
         },
-        async (): Promise<Finding<string>> => {
+        async (): Promise<WaitResult<string>> => {
           const network = await client.get(Network, ref, run.call);
           if (network === undefined) {
             return {

@@ -20,7 +20,7 @@ const WAIT_MS = 1_000;
 const RETRY_MS = 10_000;
 
 /** The overlay's interfaces that an agent wants. */
-export interface OverlayWish {
+export interface DesiredOverlay {
   links: OverlayLink[];
   /** Names of those that stay as they are, because it is not known yet how they should be. */
   kept: Set<string>;
@@ -31,7 +31,7 @@ export interface RoutesOptions {
   isOurs: (object: RouteConfiguration) => boolean;
   /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */
   finalizer?: string;
-  overlay: () => OverlayWish;
+  overlay: () => DesiredOverlay;
   /** Of the overlay, with any key. */
   overlaySources: (key: string) => Source[];
   /** Whether this is a gateway, to whose own address pods of peers come first. */
@@ -45,7 +45,7 @@ export interface RoutesOptions {
 /** What only gateways have: an address of their own that a pod of the peer may have, too, and another in the overlay. */
 interface InGateway {
   own: string;
-  links: OverlayWish["links"];
+  links: DesiredOverlay["links"];
 }
 
 interface Wanted {
@@ -89,7 +89,7 @@ export function runRoutesPass(agent: AgentContext, options: RoutesOptions): Pass
 /** Returns when to look again, where something was refused. */
 async function applyLinks(
   { kernel }: AgentContext,
-  { links, kept }: OverlayWish,
+  { links, kept }: DesiredOverlay,
   observed: readonly ObservedLink[],
   run: ReconcileRun,
 ): Promise<number | undefined> {
@@ -108,7 +108,7 @@ async function applyLinks(
 }
 
 /** The one that nodes know it by; undefined while it knows no node. */
-async function ownAddress({ kernel }: AgentContext, { links }: OverlayWish): Promise<string | undefined> {
+async function ownAddress({ kernel }: AgentContext, { links }: DesiredOverlay): Promise<string | undefined> {
   const [link] = links;
   return link && (await kernel.sourceTowards(link.remote));
 }

@@ -64,7 +64,7 @@ export function decideConfiguration(
   const conflicts = answers.flatMap((answer) => answer.conflicts);
   const problems = [
     ...conflicts,
-    ...rivals(configuration, elders),
+    ...conflictsWithElders(configuration, elders),
     ...(configuration.spec.local === undefined && local === undefined
       ? ["this cluster's own networks have no ranges yet"]
       : []),
@@ -216,7 +216,7 @@ function faultOf(cidr: string): string[] {
   }
 }
 
-function rivals(configuration: Configuration, elders: readonly Configuration[]): string[] {
+function conflictsWithElders(configuration: Configuration, elders: readonly Configuration[]): string[] {
   return elders.map(
     (elder) => `Configuration ${keyOf(elder)} is for ${peerOf(configuration)} already; delete one of the two`,
   );

@@ -225,7 +225,7 @@ function insideFaults({ path, cidr }: Named, others: readonly Named[]): Fault[] 
     .filter((other) => containsCidr(other.cidr, cidr))
     .map((other) => ({
       path,
-      message: `lies in ${textOf(other.path)} ${formatCidr(other.cidr)}, which is in use as a whole already; leave it out, or give a network of the surroundings`,
+      message: `lies in ${textOf(other.path)} ${formatCidr(other.cidr)}, which is in use as a whole already; leave it out, or give a network around the cluster`,
     }));
 }
 

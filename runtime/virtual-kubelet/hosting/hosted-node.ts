@@ -22,7 +22,7 @@ import { projectLocalPod } from "../peer/projections";
 import type { ProviderAccess } from "../peer/provider-access";
 import { PodReflector } from "../pods/pod-reflector";
 import { TokenReflector } from "../tokens/token-reflector";
-import { NodeSurroundings } from "./node-surroundings";
+import { NodeDependencies } from "./node-dependencies";
 import type { Services } from "./services";
 
 /** Reason of the event that tells why a virtual node is not kept alive. */
@@ -46,7 +46,7 @@ export class HostedNode implements PeerMember {
   private readonly tokens: Controller;
   private readonly tokenRemovals: HeldKeys;
   private readonly node: Controller;
-  private readonly surroundings: NodeSurroundings;
+  private readonly dependencies: NodeDependencies;
   /** What pods depend on, as it was when they were last looked at for its sake. */
   private seen: { settings: string; translate: unknown } | undefined;
 
@@ -56,8 +56,8 @@ export class HostedNode implements PeerMember {
     term: AbortSignal,
   ) {
     const { context, flags, peers } = services;
-    this.surroundings = new NodeSurroundings(services, virtualNode);
-    const settings = this.surroundings.settings();
+    this.dependencies = new NodeDependencies(services, virtualNode);
+    const settings = this.dependencies.settings();
     this.nodeName = settings.name;
     this.secretName = settings.kubeconfigSecret;
     this.peer = peers.take({ namespace: settings.namespace, clusterId: settings.clusterId });
@@ -74,7 +74,7 @@ export class HostedNode implements PeerMember {
     const scoped: ControllerContext = { ...context, log, signal: term };
     this.ping = new ProviderPing({
       access: this.access,
-      foreignCluster: () => this.surroundings.foreignCluster(),
+      foreignCluster: () => this.dependencies.foreignCluster(),
       clock: context.clock,
       log,
       intervalMs: flags.nodePingInterval,
@@ -108,7 +108,7 @@ export class HostedNode implements PeerMember {
   }
 
   settings(): NodeSettings {
-    return this.surroundings.settings();
+    return this.dependencies.settings();
   }
 
   localPod(key: string): Pod | undefined {
@@ -167,11 +167,11 @@ export class HostedNode implements PeerMember {
       localClient: this.services.context.client,
       peer: this.peer,
       access: this.access,
-      surroundings: () => ({
+      dependencies: () => ({
         settings: this.settings(),
         nodeIp: flags.nodeIp,
-        translateIp: this.surroundings.network().translate,
-        apiServer: () => this.surroundings.apiServer(),
+        translateIp: this.dependencies.network().translate,
+        apiServer: () => this.dependencies.apiServer(),
       }),
       report: reports.of("Pod", this.peer.identity.clusterId, () => this.nodeName),
       clock: context.clock,
@@ -234,12 +234,12 @@ export class HostedNode implements PeerMember {
         workers: 1,
         sources,
         reconcile: async () => {
-          this.followSurroundings();
+          this.followDependencies();
           if (this.isLeaving()) this.tokenRemovals.flush();
           try {
             if (await this.writeNode()) return { requeueAfterMs: HEARTBEAT_MS };
           } catch (error) {
-            const virtualNode = this.surroundings.virtualNode();
+            const virtualNode = this.dependencies.virtualNode();
             if (isRefusal(error) && virtualNode !== undefined)
               this.services.context.events.warning(virtualNode, NODE_REFUSED, error.message);
             throw error;
@@ -251,7 +251,7 @@ export class HostedNode implements PeerMember {
   }
 
   private isLeaving(): boolean {
-    const virtualNode = this.surroundings.virtualNode();
+    const virtualNode = this.dependencies.virtualNode();
     return virtualNode === undefined || virtualNode.metadata.deletionTimestamp != null;
   }
 
@@ -263,7 +263,7 @@ export class HostedNode implements PeerMember {
     if (!settings.createNode || (observed === undefined && this.isLeaving())) return false;
     // While the provider is away the Node must be seen to grow old.
     if (!this.ping.reachable) return false;
-    const network = this.surroundings.network();
+    const network = this.dependencies.network();
     await this.nodeWriter.write(observed, {
       settings,
       networkReady: settings.checkNetwork && network.enabled ? network.ready : undefined,
@@ -275,10 +275,10 @@ export class HostedNode implements PeerMember {
   }
 
   /** What pods show depends on the settings and on the network; when those change, all of them are looked at. */
-  private followSurroundings(): void {
+  private followDependencies(): void {
     const { notReflected, flags } = this.settings();
     const settings = JSON.stringify([notReflected, flags.disableIpReflection]);
-    const { translate } = this.surroundings.network();
+    const { translate } = this.dependencies.network();
     if (this.seen?.settings === settings && this.seen.translate === translate) return;
     if (this.seen !== undefined) this.enqueueAll();
     this.seen = { settings, translate };

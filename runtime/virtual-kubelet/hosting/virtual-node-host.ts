@@ -121,8 +121,8 @@ export class VirtualNodeHost {
       onElected: ({ signal }) => this.host(key, signal),
     });
     const ended = election.run(AbortSignal.any([end.signal, context.signal]));
-    context.endings.add(ended);
-    void ended.finally(() => context.endings.delete(ended));
+    context.shutdown.add(ended);
+    void ended.finally(() => context.shutdown.delete(ended));
     return { terms, end, ended };
   }
 

@@ -72,7 +72,7 @@ export class PeerLeadership {
       ...timing,
     });
     const ended = election.run(AbortSignal.any([end, context.signal]));
-    context.endings.add(ended);
-    void ended.finally(() => context.endings.delete(ended));
+    context.shutdown.add(ended);
+    void ended.finally(() => context.shutdown.delete(ended));
   }
 }

@@ -15,7 +15,7 @@ import { viewOfLocal, viewOfRemote, viewOfShadow } from "./pod-facts";
 import { shownAddress, whyWithheld } from "./pod-address";
 import { type PodMemory, UNSEEN_MS } from "./pod-memory";
 import { rejectedStatus, type Rejection } from "./rejection";
-import { RemovalPace } from "./removal-pace";
+import { RemovalLimiter } from "./removal-limiter";
 import { rememberRestarts } from "./restart-offset";
 import { CONFLICT_RETRY_MS, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
 
@@ -36,12 +36,12 @@ export class PodReflector {
   private readonly memories = new Map<string, PodMemory>();
   private readonly statuses: LocalStatusWriter;
   private readonly shadows: ShadowPodWriter;
-  private readonly removals: RemovalPace;
+  private readonly removals: RemovalLimiter;
 
   constructor(private readonly parts: Parts) {
     this.statuses = new LocalStatusWriter(parts.localClient, parts.clock);
     this.shadows = new ShadowPodWriter(parts);
-    this.removals = new RemovalPace(parts.clock, parts.enqueue);
+    this.removals = new RemovalLimiter(parts.clock, parts.enqueue);
   }
 
   /** @param key `namespace/name` of a local pod */
@@ -123,9 +123,9 @@ export class PodReflector {
   }
 
   private async create(local: Pod, { remote, name, memory, client }: PodAtHand): Promise<Outcome> {
-    const { peer, surroundings } = this.parts;
+    const { peer, dependencies } = this.parts;
     const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
-    const isOffered = surroundings().settings.flags.enableApiserverSupport;
+    const isOffered = dependencies().settings.flags.enableApiserverSupport;
     if (holdsEarlierTokens(secret, local, isOffered, peer.pair)) {
       const now = this.parts.clock.monotonic();
       memory.tokensDueSince ??= now;
@@ -175,7 +175,7 @@ export class PodReflector {
     decision: { metadata: boolean; remote: boolean },
   ): Promise<Outcome> {
     const { remote, name, memory, client } = pod;
-    const { settings, nodeIp, translateIp } = this.parts.surroundings();
+    const { settings, nodeIp, translateIp } = this.parts.dependencies();
     const shadow = remote.shadowPods.get(name, remote.remote);
     if (decision.metadata && shadow !== undefined) await this.shadows.alignMetadata(local, shadow, client);
 

@@ -17,7 +17,7 @@ import { shadowPodMetadata } from "./shadow-pod-metadata";
 import { shadowPodSpec } from "./shadow-pod-spec";
 
 /** What the pods of a virtual node depend on besides themselves; read at each reconcile. */
-export interface PodSurroundings {
+export interface PodDependencies {
   settings: NodeSettings;
   nodeIp: string;
   translateIp: ReportedAddress;
@@ -31,7 +31,7 @@ export interface ShadowPodParts {
   localClient: KubeClient;
   peer: Peer;
   access: ProviderAccess;
-  surroundings: () => PodSurroundings;
+  dependencies: () => PodDependencies;
   report: ReflectionReport;
   clock: Clock;
 }
@@ -52,7 +52,7 @@ export class ShadowPodWriter {
   ): Promise<Outcome> {
     const { consumerId, report, access } = this.parts;
     const { creator } = access;
-    const { settings, apiServer } = this.parts.surroundings();
+    const { settings, apiServer } = this.parts.dependencies();
     const whole = await this.wholePod(local);
     if (whole === undefined) return;
     try {
@@ -99,7 +99,7 @@ export class ShadowPodWriter {
   }
 
   async alignMetadata(local: Pod, shadow: ShadowPod, client: KubeClient): Promise<void> {
-    const { settings } = this.parts.surroundings();
+    const { settings } = this.parts.dependencies();
     const patch = metadataPatch(shadow.metadata, this.desiredMetadata(local, settings));
     if (patch === undefined) return;
     const { name, namespace, uid } = shadow.metadata;

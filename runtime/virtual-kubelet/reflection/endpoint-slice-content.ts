@@ -4,7 +4,7 @@ import type { EndpointSlice } from "../../api/kubernetes";
 import { defined } from "../pods/defined";
 
 /** What the endpoints of a slice are read with. */
-export interface SliceSurroundings {
+export interface SliceDependencies {
   consumer: string;
   provider: string;
   /** The cluster whose virtual node it is; undefined for a node of this cluster. */
@@ -27,20 +27,20 @@ export interface RemoteEndpoints {
  * The endpoints of a slice as the provider is told of them (offloading reference 10.4): those that do not run there, at addresses that lead to them.
  * An endpoint that cannot be reached is left out, so that the others are.
  */
-export function remoteEndpoints(slice: EndpointSlice, surroundings: SliceSurroundings): RemoteEndpoints {
-  const { provider, clusterOf } = surroundings;
+export function remoteEndpoints(slice: EndpointSlice, dependencies: SliceDependencies): RemoteEndpoints {
+  const { provider, clusterOf } = dependencies;
   const result: RemoteEndpoints = { endpoints: [], unreachable: [], direct: {} };
   for (const endpoint of slice.endpoints ?? []) {
     const cluster = endpoint.nodeName === undefined ? undefined : clusterOf(endpoint.nodeName);
     // The provider has these pods itself.
     if (cluster === provider) continue;
-    const addresses = addressesOf(endpoint, slice, surroundings);
+    const addresses = addressesOf(endpoint, slice, dependencies);
     if (addresses.length === 0) {
       result.unreachable.push(...endpoint.addresses);
       continue;
     }
-    result.endpoints.push(remoteEndpoint(endpoint, addresses, surroundings));
-    if (surroundings.direct && cluster !== undefined && endpoint.targetRef !== undefined) {
+    result.endpoints.push(remoteEndpoint(endpoint, addresses, dependencies));
+    if (dependencies.direct && cluster !== undefined && endpoint.targetRef !== undefined) {
       (result.direct[cluster] ??= []).push(...endpoint.addresses);
     }
   }
@@ -50,7 +50,7 @@ export function remoteEndpoints(slice: EndpointSlice, surroundings: SliceSurroun
 function addressesOf(
   { addresses }: Endpoint,
   { addressType }: EndpointSlice,
-  { direct, translate }: SliceSurroundings,
+  { direct, translate }: SliceDependencies,
 ): string[] {
   if (direct || addressType !== "IPv4") return addresses;
   return addresses.flatMap((address) => translate(address) ?? []);
@@ -59,7 +59,7 @@ function addressesOf(
 function remoteEndpoint(
   { conditions, hostname, targetRef, zone, hints }: Endpoint,
   addresses: string[],
-  { consumer }: SliceSurroundings,
+  { consumer }: SliceDependencies,
 ): Endpoint {
   return defined({
     addresses,

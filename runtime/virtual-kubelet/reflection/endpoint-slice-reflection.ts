@@ -11,10 +11,10 @@ import type { NodeSettings } from "../node-settings";
 import { peerNetwork } from "../peer/peer-network";
 import { remoteEndpoints, type RemoteEndpoints } from "./endpoint-slice-content";
 import { explicitChoice, isAllowed } from "./policy";
-import type { Companions, Kept, ReflectedKind } from "./reflected-kind";
+import type { RelatedObjects, Kept, ReflectedKind } from "./reflected-kind";
 import { type ReflectionPair, without } from "./reflected-metadata";
 import type { ReflectionReport } from "./report";
-import { SliceCompanions } from "./slice-companions";
+import { SliceRelatedObjects } from "./slice-related-objects";
 import type { RemoteMetadata } from "./source-record";
 
 interface Parts {
@@ -40,7 +40,7 @@ export class EndpointSliceReflection implements ReflectedKind<EndpointSlice, Sha
   readonly remoteKind = ShadowEndpointSlice;
   readonly resource = "EndpointSlice";
   readonly exact = ["spec.template"];
-  private readonly byNamespace = new Map<string, SliceCompanions>();
+  private readonly byNamespace = new Map<string, SliceRelatedObjects>();
 
   constructor(private readonly parts: Parts) {}
 
@@ -56,11 +56,11 @@ export class EndpointSliceReflection implements ReflectedKind<EndpointSlice, Sha
     return name;
   }
 
-  companions(namespace: string, changed: (name: string) => void): Companions {
+  relatedObjects(namespace: string, changed: (name: string) => void): RelatedObjects {
     const { informers, pair } = this.parts;
-    const companions = new SliceCompanions(informers, namespace, pair.destination, changed);
-    this.byNamespace.set(namespace, companions);
-    return companions;
+    const relatedObjects = new SliceRelatedObjects(informers, namespace, pair.destination, changed);
+    this.byNamespace.set(namespace, relatedObjects);
+    return relatedObjects;
   }
 
   keptAtHome(slice: EndpointSlice, { flags }: NodeSettings): Kept | undefined {
@@ -69,7 +69,7 @@ export class EndpointSliceReflection implements ReflectedKind<EndpointSlice, Sha
     const choice = explicitChoice(annotations);
     if (choice === false) return { why: "the current object" };
     const policy = flags.serviceReflectionType;
-    const subject = this.companionsOf(slice)?.serviceOf(slice) ?? slice;
+    const subject = this.relatedObjectsOf(slice)?.serviceOf(slice) ?? slice;
     if (choice === undefined && !isAllowed(policy, subject.metadata.annotations)) {
       return { why: `its Service (policy: "${policy}")` };
     }
@@ -112,20 +112,20 @@ export class EndpointSliceReflection implements ReflectedKind<EndpointSlice, Sha
 
   private endpointsOf(slice: EndpointSlice): RemoteEndpoints {
     const { pair, podCidrs } = this.parts;
-    const companions = this.companionsOf(slice);
-    const networked = peerNetwork(companions?.foreignCluster(pair.destination), undefined).enabled;
+    const relatedObjects = this.relatedObjectsOf(slice);
+    const networked = peerNetwork(relatedObjects?.foreignCluster(pair.destination), undefined).enabled;
     return remoteEndpoints(slice, {
       consumer: pair.origin,
       provider: pair.destination,
-      clusterOf: (nodeName) => companions?.clusterOf(nodeName),
+      clusterOf: (nodeName) => relatedObjects?.clusterOf(nodeName),
       // Clusters that are not connected by us reach each other, if at all, at the addresses that there are.
       translate: (address) =>
-        !networked || isIn(podCidrs, address) ? address : companions?.mappedAddress(address),
-      direct: isOn(companions?.serviceOf(slice)?.metadata.annotations?.[Annotation.useDirectConnections]),
+        !networked || isIn(podCidrs, address) ? address : relatedObjects?.mappedAddress(address),
+      direct: isOn(relatedObjects?.serviceOf(slice)?.metadata.annotations?.[Annotation.useDirectConnections]),
     });
   }
 
-  private companionsOf({ metadata }: EndpointSlice): SliceCompanions | undefined {
+  private relatedObjectsOf({ metadata }: EndpointSlice): SliceRelatedObjects | undefined {
     return this.byNamespace.get(metadata.namespace ?? "");
   }
 }

@@ -19,7 +19,7 @@ import type { RemoteNamespace } from "../peer/remote-namespace";
 import { Corrections } from "./corrections";
 import { ContradictoryAnnotations } from "./policy";
 import { isReflected, reflectionLabels, without } from "./reflected-metadata";
-import type { Companions, ReflectedKind } from "./reflected-kind";
+import type { RelatedObjects, ReflectedKind } from "./reflected-kind";
 import type { ReflectionReport } from "./report";
 import { metadataPatch, withSourceRecord } from "./source-record";
 
@@ -36,7 +36,7 @@ interface Caches<T extends KubeObject, R extends KubeObject> {
   namespace: RemoteNamespace;
   local: Informer<T>;
   remote: Informer<R>;
-  companions: Companions | undefined;
+  relatedObjects: RelatedObjects | undefined;
 }
 
 /**
@@ -75,13 +75,13 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
     const enqueue = (name: string | undefined) => {
       if (name !== undefined) this.controller.enqueue(keyOfRef({ namespace: localName, name }));
     };
-    const companions = reflected.companions?.(localName, enqueue);
-    this.caches.set(localName, { namespace, local, remote, companions });
+    const relatedObjects = reflected.relatedObjects?.(localName, enqueue);
+    this.caches.set(localName, { namespace, local, remote, relatedObjects });
     const onLocal = ({ metadata }: T) => enqueue(metadata.name);
     local.on({ added: onLocal, updated: (_before, object) => onLocal(object), deleted: onLocal });
     const onRemote = ({ metadata }: R) => enqueue(reflected.localName(metadata.name));
     remote.on({ added: onRemote, updated: (_before, object) => onRemote(object), deleted: onRemote });
-    Promise.all([local.whenSynced(), remote.whenSynced(), companions?.whenSynced()]).then(
+    Promise.all([local.whenSynced(), remote.whenSynced(), relatedObjects?.whenSynced()]).then(
       () => {
         for (const object of local.list()) onLocal(object);
         for (const object of remote.list()) onRemote(object);
@@ -96,7 +96,7 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
     this.caches.delete(local);
     caches.local.release();
     caches.remote.release();
-    caches.companions?.release();
+    caches.relatedObjects?.release();
   }
 
   async stop(): Promise<void> {
@@ -110,7 +110,7 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
     const caches = this.caches.get(namespace);
     const { client } = peer;
     if (caches === undefined || client === undefined) return;
-    if (!caches.local.synced || !caches.remote.synced || caches.companions?.synced === false) return;
+    if (!caches.local.synced || !caches.remote.synced || caches.relatedObjects?.synced === false) return;
 
     const local = caches.local.get(name, namespace);
     const found = caches.remote.get(reflected.remoteName(name), caches.namespace.remote);

@@ -9,7 +9,7 @@ export interface Kept {
 }
 
 /** Other objects of a local namespace that decide on what is reflected of it. */
-export interface Companions {
+export interface RelatedObjects {
   /** Until then nothing can be concluded from the absence of an object. */
   readonly synced: boolean;
   whenSynced(): Promise<void>;
@@ -36,7 +36,7 @@ export interface ReflectedKind<T extends KubeObject, R extends KubeObject = T> {
   /** Whether a remote object belongs to another reflection, and is invisible to this one. */
   isAnothers?(remote: R): boolean;
   /** Watches what else decides, in a local namespace; `changed` is told the names of the objects that it decides on. */
-  companions?(namespace: string, changed: (name: string) => void): Companions;
+  relatedObjects?(namespace: string, changed: (name: string) => void): RelatedObjects;
   /** The remote object as it is to be. */
   desired(
     local: T,

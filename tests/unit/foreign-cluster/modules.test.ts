@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { apiServerFinding } from "../../../runtime/foreign-cluster/api-server-condition";
+import { apiServerCondition } from "../../../runtime/foreign-cluster/api-server-condition";
 import {
   type AuthenticationFacts,
   authenticationModule,
@@ -7,9 +7,9 @@ import {
 import { type NetworkingFacts, networkingModule } from "../../../runtime/foreign-cluster/networking-module";
 import { offloadingModule, type VirtualNodeFacts } from "../../../runtime/foreign-cluster/offloading-module";
 
-/** `type=status/reason` of each finding. */
-const brief = (findings: readonly { type: string; status: string; reason: string }[]) =>
-  findings.map(({ type, status, reason }) => `${type}=${status}/${reason}`);
+/** `type=status/reason` of each desired condition. */
+const brief = (desiredConditions: readonly { type: string; status: string; reason: string }[]) =>
+  desiredConditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`);
 
 describe("the networking module of a peer", () => {
   const gateway = (readyReplicas: number, unavailableReplicas: number) => ({
@@ -61,16 +61,16 @@ describe("the networking module of a peer", () => {
   ];
   for (const [title, facts, expected] of rows) {
     it(title, () => {
-      const { enabled, findings } = networkingModule(facts);
+      const { enabled, desiredConditions } = networkingModule(facts);
       assert.equal(enabled, expected !== undefined);
-      assert.deepEqual(brief(findings), expected ?? []);
+      assert.deepEqual(brief(desiredConditions), expected ?? []);
     });
   }
 
   it("names the missing Deployment in the message", () => {
-    const { findings } = networkingModule({ configuration: true, server: { name: "edge" } });
+    const { desiredConditions } = networkingModule({ configuration: true, server: { name: "edge" } });
     assert.match(
-      findings.find(({ type }) => type === "NetworkGatewayServerStatus")?.message ?? "",
+      desiredConditions.find(({ type }) => type === "NetworkGatewayServerStatus")?.message ?? "",
       /gw-edge is not there/,
     );
   });
@@ -153,7 +153,7 @@ describe("the authentication module of a peer", () => {
       for (const [key, value] of Object.entries(expected)) {
         assert.deepEqual(module[key as keyof typeof module], value, key);
       }
-      assert.deepEqual(brief(module.findings), conditions);
+      assert.deepEqual(brief(module.desiredConditions), conditions);
     });
   }
 });
@@ -196,31 +196,31 @@ describe("the offloading module of a peer", () => {
   ];
   for (const [title, nodes, expected] of rows) {
     it(title, () => {
-      const { enabled, findings } = offloadingModule(nodes);
+      const { enabled, desiredConditions } = offloadingModule(nodes);
       assert.equal(enabled, nodes.length > 0);
-      assert.deepEqual(brief(findings), expected);
+      assert.deepEqual(brief(desiredConditions), expected);
     });
   }
 });
 
 describe("the condition of a peer's API server", () => {
   it("goes away when there is no API server to check", () => {
-    assert.equal(apiServerFinding(false, "ready"), undefined);
+    assert.equal(apiServerCondition(false, "ready"), undefined);
   });
   it("stays as it was until the first result", () => {
-    assert.equal(apiServerFinding(true, "unknown"), "unchanged");
+    assert.equal(apiServerCondition(true, "unknown"), "unchanged");
   });
   it("is Established when it answers, and when checks are off", () => {
     for (const health of ["ready", "disabled"] as const) {
-      const finding = apiServerFinding(true, health);
-      assert.ok(typeof finding === "object");
-      assert.deepEqual([finding.status, finding.reason], ["Established", "APIServerReady"]);
+      const desiredCondition = apiServerCondition(true, health);
+      assert.ok(typeof desiredCondition === "object");
+      assert.deepEqual([desiredCondition.status, desiredCondition.reason], ["Established", "APIServerReady"]);
     }
   });
   it("is Error with the cause when it does not", () => {
-    const finding = apiServerFinding(true, { error: "no answer in 5 s" });
-    assert.ok(typeof finding === "object");
-    assert.deepEqual([finding.status, finding.reason], ["Error", "APIServerNotReady"]);
-    assert.match(finding.message, /no answer in 5 s/);
+    const desiredCondition = apiServerCondition(true, { error: "no answer in 5 s" });
+    assert.ok(typeof desiredCondition === "object");
+    assert.deepEqual([desiredCondition.status, desiredCondition.reason], ["Error", "APIServerNotReady"]);
+    assert.match(desiredCondition.message, /no answer in 5 s/);
   });
 });

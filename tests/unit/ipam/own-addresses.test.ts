@@ -158,7 +158,7 @@ describe("an IP of a peering user", () => {
     spec: {},
     status: { remote: { cidr: { pod: [pod], external: ["", external] } } },
   });
-  const surroundings = {
+  const dependencies = {
     peer: "rome",
     own,
     networks: [
@@ -176,7 +176,7 @@ describe("an IP of a peering user", () => {
   const faults = (spec: IP["spec"]) =>
     peerIPFaults(
       { apiVersion: "ipam.liqo.io/v1alpha1", kind: "IP", metadata: { name: "a" }, spec },
-      surroundings,
+      dependencies,
     );
 
   const addresses: [ip: string, why: RegExp | undefined][] = [

@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 
 import type { NamespaceMap } from "../../../runtime/api";
 import type { SelectableVirtualNode } from "../../../runtime/offloading/cluster-selection";
-import { decideMap, type MapDecision, type MapFacts } from "../../../runtime/offloading/namespace-map-upkeep";
+import {
+  decideMap,
+  type MapDecision,
+  type MapFacts,
+} from "../../../runtime/offloading/namespace-map-creator";
 import {
   planMapping,
   planRemoval,
-  type RivalOffloading,
+  type CompetingOffloading,
 } from "../../../runtime/offloading/namespace-offloading-plan";
 
 const map = (
@@ -83,7 +87,7 @@ describe("a namespace's place in the maps", () => {
   const plan = (virtualNodes: SelectableVirtualNode[], ...maps: NamespaceMap[]) =>
     planBeside([], virtualNodes, ...maps);
   const planBeside = (
-    rivals: RivalOffloading[],
+    competing: CompetingOffloading[],
     virtualNodes: SelectableVirtualNode[],
     ...maps: NamespaceMap[]
   ) => {
@@ -92,7 +96,7 @@ describe("a namespace's place in the maps", () => {
       remoteName: "shop-rome",
       createdAt: "2026-03-01T10:00:00Z",
       selector: inB,
-      rivals,
+      competing,
       virtualNodes,
       maps: new Map(maps.map((one) => [one.metadata.name, one])),
     });
@@ -151,7 +155,7 @@ describe("a namespace's place in the maps", () => {
   }
 
   describe("beside another of the same remote name", () => {
-    const rival = (given: Partial<RivalOffloading> = {}): RivalOffloading => ({
+    const competitor = (given: Partial<CompetingOffloading> = {}): CompetingOffloading => ({
       namespace: "b",
       createdAt: "2026-03-01T09:00:00Z",
       selector: undefined,
@@ -166,57 +170,68 @@ describe("a namespace's place in the maps", () => {
     });
     const taken = map("milan", { b: "shop-rome" });
     const shared = map("milan", { b: "shop-rome", shop: "shop-rome" });
-    const rows: [title: string, rival: RivalOffloading[], map: NamespaceMap, expected: string[]][] = [
-      ["gives way to an entry", [rival(younger)], taken, ["milan:b"]],
-      ["gives way to an entry that nobody stands behind", [], taken, ["milan:b"]],
-      ["gives way to an entry that is being taken back", [rival({ deleting: true })], taken, ["milan:b"]],
-      ["waits for what the provider still holds", [], leaving("Terminating"), ["milan:b"]],
-      ["waits for what the provider has not heard of", [], leaving("Accepted"), ["milan:b"]],
-      ["does not wait for what was never made", [], leaving("CreationLoopBackOff"), ["milan=shop-rome"]],
-      ["keeps its entry from an older one", [rival()], map("milan", { shop: "shop-rome" }), []],
-      ["gives way to an older one", [rival()], map("milan"), ["milan:b"]],
-      ["goes before a younger one", [rival(younger)], map("milan"), ["milan=shop-rome"]],
-      ["gives way to one of its age that comes first by name", [rival(sameAge)], map("milan"), ["milan:b"]],
+    const rows: [title: string, competitor: CompetingOffloading[], map: NamespaceMap, expected: string[]][] =
       [
-        "goes before one of its age that comes later by name",
-        [rival({ ...sameAge, namespace: "tea" })],
-        map("milan"),
-        ["milan=shop-rome"],
-      ],
-      ["does not mind one that goes", [rival({ deleting: true })], map("milan"), ["milan=shop-rome"]],
-      [
-        "does not mind one for other clusters",
+        ["gives way to an entry", [competitor(younger)], taken, ["milan:b"]],
+        ["gives way to an entry that nobody stands behind", [], taken, ["milan:b"]],
         [
-          rival({
-            selector: {
-              nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In", values: ["A"] }] }],
-            },
-          }),
+          "gives way to an entry that is being taken back",
+          [competitor({ deleting: true })],
+          taken,
+          ["milan:b"],
         ],
-        map("milan"),
-        ["milan=shop-rome"],
-      ],
-      [
-        "does not mind one whose selector is invalid",
+        ["waits for what the provider still holds", [], leaving("Terminating"), ["milan:b"]],
+        ["waits for what the provider has not heard of", [], leaving("Accepted"), ["milan:b"]],
+        ["does not wait for what was never made", [], leaving("CreationLoopBackOff"), ["milan=shop-rome"]],
+        ["keeps its entry from an older one", [competitor()], map("milan", { shop: "shop-rome" }), []],
+        ["gives way to an older one", [competitor()], map("milan"), ["milan:b"]],
+        ["goes before a younger one", [competitor(younger)], map("milan"), ["milan=shop-rome"]],
         [
-          rival({
-            selector: { nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In" }] }] },
-          }),
+          "gives way to one of its age that comes first by name",
+          [competitor(sameAge)],
+          map("milan"),
+          ["milan:b"],
         ],
-        map("milan"),
-        ["milan=shop-rome"],
-      ],
-      [
-        "is taken back where both are in, and it is younger",
-        [rival()],
-        shared,
-        ["milan=undefined", "milan:b"],
-      ],
-      ["stays where both are in, and it is older", [rival(younger)], shared, []],
-      ["stays where both are in, and the other goes", [rival({ deleting: true })], shared, []],
-    ];
-    for (const [title, rivals, given, expected] of rows)
-      it(title, () => assert.deepEqual(planBeside(rivals, [node("m", "milan", "B")], given), expected));
+        [
+          "goes before one of its age that comes later by name",
+          [competitor({ ...sameAge, namespace: "tea" })],
+          map("milan"),
+          ["milan=shop-rome"],
+        ],
+        ["does not mind one that goes", [competitor({ deleting: true })], map("milan"), ["milan=shop-rome"]],
+        [
+          "does not mind one for other clusters",
+          [
+            competitor({
+              selector: {
+                nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In", values: ["A"] }] }],
+              },
+            }),
+          ],
+          map("milan"),
+          ["milan=shop-rome"],
+        ],
+        [
+          "does not mind one whose selector is invalid",
+          [
+            competitor({
+              selector: { nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In" }] }] },
+            }),
+          ],
+          map("milan"),
+          ["milan=shop-rome"],
+        ],
+        [
+          "is taken back where both are in, and it is younger",
+          [competitor()],
+          shared,
+          ["milan=undefined", "milan:b"],
+        ],
+        ["stays where both are in, and it is older", [competitor(younger)], shared, []],
+        ["stays where both are in, and the other goes", [competitor({ deleting: true })], shared, []],
+      ];
+    for (const [title, competing, given, expected] of rows)
+      it(title, () => assert.deepEqual(planBeside(competing, [node("m", "milan", "B")], given), expected));
   });
 
   it("is given up everywhere in the end, and only where it is", () => {

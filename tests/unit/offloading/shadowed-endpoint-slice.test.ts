@@ -4,7 +4,7 @@ import type { Configuration, ForeignCluster, ShadowEndpointSlice } from "../../.
 import {
   foreignAddresses,
   isReachable,
-  type SliceSurroundings,
+  type SliceDependencies,
   sliceOfShadow,
 } from "../../../runtime/offloading/shadowed-endpoint-slice";
 
@@ -80,7 +80,7 @@ const shadow = (changes: Partial<ShadowEndpointSlice["metadata"]> = {}): ShadowE
   },
 });
 
-const surroundings = (changes: Partial<SliceSurroundings> = {}): SliceSurroundings => ({
+const dependencies = (changes: Partial<SliceDependencies> = {}): SliceDependencies => ({
   foreignCluster: foreignCluster("Established", "Established"),
   configurationOf: (cluster) =>
     ({
@@ -97,7 +97,7 @@ const shown = (slice: ReturnType<typeof sliceOfShadow>) =>
 
 describe("the EndpointSlice of a ShadowEndpointSlice", () => {
   it("leads to the consumer's pods and to what it exports, from here", () => {
-    const slice = sliceOfShadow(shadow(), surroundings());
+    const slice = sliceOfShadow(shadow(), dependencies());
     assert.deepEqual(shown(slice), ["10.71.4.7 true", "10.68.0.5 false", "10.71.4.8 true"]);
     assert.deepEqual(slice.ports, [{ name: "http", port: 80, protocol: "TCP" }]);
     assert.equal(slice.metadata.labels?.["liqo.io/managed-by"], "shadowendpointslice");
@@ -120,15 +120,15 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
       const peer = foreignCluster(connection, apiServer);
       assert.equal(isReachable(peer), reachable, `${connection} ${apiServer}`);
       if (connection === undefined) continue;
-      const ready = shown(sliceOfShadow(shadow(), surroundings({ foreignCluster: peer })));
+      const ready = shown(sliceOfShadow(shadow(), dependencies({ foreignCluster: peer })));
       assert.deepEqual(ready, [`10.71.4.7 ${reachable}`, "10.68.0.5 false", `10.71.4.8 ${reachable}`]);
     }
   });
 
   it("keeps addresses where the clusters are not connected by us", () => {
     const expected = ["10.31.4.7 true", "10.70.0.5 false", "10.31.4.8 true"];
-    assert.deepEqual(shown(sliceOfShadow(shadow(), surroundings({ networking: false }))), expected);
-    const apart = surroundings({ foreignCluster: foreignCluster(undefined, "Established") });
+    assert.deepEqual(shown(sliceOfShadow(shadow(), dependencies({ networking: false }))), expected);
+    const apart = dependencies({ foreignCluster: foreignCluster(undefined, "Established") });
     assert.deepEqual(shown(sliceOfShadow(shadow(), apart)), expected);
   });
 
@@ -140,14 +140,14 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
       endpoints: [{ addresses: ["172.18.0.2"] }, { addresses: ["10.50.1.9"] }, { addresses: ["10.31.4.7"] }],
       ports: [],
     };
-    assert.deepEqual(shown(sliceOfShadow(stolen, surroundings())), ["10.71.4.7 true"]);
-    assert.deepEqual(foreignAddresses(stolen, surroundings()), ["172.18.0.2", "10.50.1.9"]);
-    assert.deepEqual(foreignAddresses(shadow(), surroundings()), []);
-    assert.deepEqual(foreignAddresses(stolen, surroundings({ networking: false })), []);
+    assert.deepEqual(shown(sliceOfShadow(stolen, dependencies())), ["10.71.4.7 true"]);
+    assert.deepEqual(foreignAddresses(stolen, dependencies()), ["172.18.0.2", "10.50.1.9"]);
+    assert.deepEqual(foreignAddresses(shadow(), dependencies()), []);
+    assert.deepEqual(foreignAddresses(stolen, dependencies({ networking: false })), []);
   });
 
   it("waits for the consumer's networks to have their places", () => {
-    const waiting = surroundings({ configurationOf: () => undefined });
+    const waiting = dependencies({ configurationOf: () => undefined });
     assert.throws(
       () => sliceOfShadow(shadow(), waiting),
       /networks of rome have no place in this cluster yet/,
@@ -168,16 +168,16 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
   };
 
   it("leads to pods of another cluster without passing through the consumer", () => {
-    const slice = sliceOfShadow(direct, surroundings());
+    const slice = sliceOfShadow(direct, dependencies());
     assert.deepEqual(shown(slice), ["10.90.1.9 true", "10.71.4.7 true"]);
     assert.deepEqual(slice.metadata.annotations, { team: "sales" });
   });
 
   it("leaves such pods out where that is not allowed, and says where it cannot be", () => {
-    assert.deepEqual(shown(sliceOfShadow(direct, surroundings({ directConnections: false }))), [
+    assert.deepEqual(shown(sliceOfShadow(direct, dependencies({ directConnections: false }))), [
       "10.71.4.7 true",
     ]);
-    const alone = surroundings({
+    const alone = dependencies({
       configurationOf: (cluster) =>
         cluster === "rome" ? configuration(["10.31.0.0/16", "10.71.0.0/16"]) : undefined,
     });
@@ -185,14 +185,14 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
       () => sliceOfShadow(direct, alone),
       /10\.50\.1\.9 is a pod of turin, with which .* no network/,
     );
-    const outside = surroundings({ configurationOf: () => configuration(["10.51.0.0/16", "10.91.0.0/16"]) });
+    const outside = dependencies({ configurationOf: () => configuration(["10.51.0.0/16", "10.91.0.0/16"]) });
     assert.throws(() => sliceOfShadow(direct, outside), /10\.50\.1\.9 is in no pod network/);
   });
 
   it("refuses data that it cannot read", () => {
     for (const data of ["{", '{"turin":"10.50.1.9"}']) {
       const faulty = shadow({ annotations: { "liqo.io/direct-connections-data": data } });
-      assert.throws(() => sliceOfShadow(faulty, surroundings()), /liqo\.io\/direct-connections-data is not/);
+      assert.throws(() => sliceOfShadow(faulty, dependencies()), /liqo\.io\/direct-connections-data is not/);
     }
   });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {
   type VirtualNodeConditionStatus,
   virtualNodeCondition,
-  withFindings,
+  withConditions,
 } from "../../../runtime/offloading/virtual-node-conditions";
 
 const then = "2026-03-01T10:00:00Z";
@@ -32,7 +32,7 @@ describe("the conditions of a virtual node", () => {
     it(`go from ${from} by ${to} to ${result}`, () => {
       const before =
         from === undefined ? [] : [{ type: "Node" as const, status: from, lastTransitionTime: then }];
-      const after = withFindings(before, { Node: to }, now);
+      const after = withConditions(before, { Node: to }, now);
       assert.deepEqual(after, [
         { type: "Node", status: result, lastTransitionTime: result === from ? then : now },
       ]);
@@ -44,7 +44,7 @@ describe("the conditions of a virtual node", () => {
       { type: "Node" as const, status: "Running" as const, lastTransitionTime: then },
       { type: "Node" as const, status: "Creating" as const, lastTransitionTime: then },
     ];
-    assert.deepEqual(withFindings(doubled, { VirtualKubelet: "Running" }, now), [
+    assert.deepEqual(withConditions(doubled, { VirtualKubelet: "Running" }, now), [
       { type: "VirtualKubelet", status: "Running", lastTransitionTime: now },
       doubled[0],
     ]);

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import type { EndpointSlice } from "../../../runtime/api/kubernetes";
 import {
   remoteEndpoints,
-  type SliceSurroundings,
+  type SliceDependencies,
 } from "../../../runtime/virtual-kubelet/reflection/endpoint-slice-content";
 
 type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 
 /** Rome offloads to milan and to turin; 172.16.5.9 is an IP of the namespace, known to peers as 10.70.0.5. */
-const surroundings: SliceSurroundings = {
+const dependencies: SliceDependencies = {
   consumer: "rome",
   provider: "milan",
   clusterOf: (node) => ({ "milan-pool": "milan", "turin-pool": "turin" })[node],
@@ -28,8 +28,8 @@ const slice = (endpoints: Endpoint[], addressType = "IPv4"): EndpointSlice => ({
   endpoints,
   ports: [{ port: 80 }],
 });
-const read = (endpoints: Endpoint[], changes: Partial<SliceSurroundings> = {}, addressType = "IPv4") =>
-  remoteEndpoints(slice(endpoints, addressType), { ...surroundings, ...changes });
+const read = (endpoints: Endpoint[], changes: Partial<SliceDependencies> = {}, addressType = "IPv4") =>
+  remoteEndpoints(slice(endpoints, addressType), { ...dependencies, ...changes });
 
 describe("the endpoints of a slice, as a provider is told of them", () => {
   it("are those that do not run there", () => {

@@ -86,9 +86,9 @@ describe("the claims on a name, when it is known which pod has it", () => {
 
   it("stay where they were made after the API server was asked", () => {
     const later = claim("2");
-    const finding = { claims: [claim("1"), later], before: [], pod: undefined, liveUid: undefined };
-    assert.equal(settled(finding).length, 2);
-    assert.deepEqual(settled({ ...finding, claims: [later], pod: podOf("web", "2") }), [
+    const observed = { claims: [claim("1"), later], before: [], pod: undefined, liveUid: undefined };
+    assert.equal(settled(observed).length, 2);
+    assert.deepEqual(settled({ ...observed, claims: [later], pod: podOf("web", "2") }), [
       { ...later, seen: true, pod: "pod of 2" },
     ]);
   });

@@ -14,7 +14,7 @@ const selector = (operator: string, ...values: string[]) => ({
   clusterSelector: { nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator, values }] }] },
 });
 
-const surroundings = { clusterID: "rome", liqoNamespace: "liqo", namespaceLabels: {}, offloadings: [] };
+const dependencies = { clusterID: "rome", liqoNamespace: "liqo", namespaceLabels: {}, offloadings: [] };
 
 describe("the validation of a NamespaceOffloading", () => {
   type Row = [title: string, request: Parameters<typeof admissionRequest>[0], denial: RegExp | undefined];
@@ -114,7 +114,7 @@ describe("the validation of a NamespaceOffloading", () => {
   ];
   for (const [title, request, denial] of table) {
     it(title, () => {
-      const verdict = validateNamespaceOffloading(admissionRequest(request), surroundings);
+      const verdict = validateNamespaceOffloading(admissionRequest(request), dependencies);
       if (denial === undefined) assert.deepEqual(verdict, { allowed: true });
       else assert.match(verdict.allowed ? "allowed" : verdict.message, denial);
     });
@@ -136,7 +136,7 @@ describe("the validation of a NamespaceOffloading", () => {
     ];
     for (const [namespace, namespaceLabels, holder] of rows) {
       const object = offloading({}, { namespace });
-      const given = { ...surroundings, namespaceLabels };
+      const given = { ...dependencies, namespaceLabels };
       const verdict = validateNamespaceOffloading(admissionRequest({ namespace, object }), given);
       assert.deepEqual(
         verdict,
@@ -181,7 +181,7 @@ describe("the validation of a NamespaceOffloading", () => {
     ];
     for (const [existing, metadata, namespace, spec, field] of rows) {
       const there = NamespaceOffloading.fromApiServer(offloading(existing, metadata));
-      const given = { ...surroundings, offloadings: [there] };
+      const given = { ...dependencies, offloadings: [there] };
       const object = offloading(spec, { namespace });
       const verdict = validateNamespaceOffloading(admissionRequest({ namespace, object }), given);
       const message = verdict.allowed ? "" : verdict.message;
@@ -205,7 +205,7 @@ describe("the validation of a NamespaceOffloading", () => {
     const change = (from: string, to: string) =>
       validateNamespaceOffloading(
         admissionRequest({ operation: "UPDATE", oldObject: strategy(from), object: strategy(to) }),
-        surroundings,
+        dependencies,
       );
     const warned = {
       allowed: true,
@@ -229,7 +229,7 @@ describe("the validation of a NamespaceOffloading", () => {
           object,
           ...(operation === "UPDATE" && { oldObject: object }),
         }),
-        surroundings,
+        dependencies,
       );
     const created = verdict("CREATE");
     assert.ok(created.allowed);

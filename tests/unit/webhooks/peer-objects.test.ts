@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 
 import { resourceSliceUser } from "../../../runtime/identity";
 import type { Verdict } from "../../../runtime/webhooks/admission-review";
-import { verdictOnFindings } from "../../../runtime/webhooks/fault-verdict";
+import { verdictOnValidation } from "../../../runtime/webhooks/fault-verdict";
 import { validateIdentity } from "../../../runtime/webhooks/identity";
 import { validateQuota } from "../../../runtime/webhooks/quota";
-import { virtualNodeFindings } from "../../../runtime/webhooks/virtual-node-findings";
+import { validateVirtualNodeSpec } from "../../../runtime/webhooks/virtual-node-validation";
 import { VirtualNode } from "../../../runtime/api";
 import { admissionRequest } from "./requests";
 
@@ -180,11 +180,11 @@ describe("what is found in a VirtualNode", () => {
   const whole = { clusterID: "milan", kubeconfigSecretRef: { name: "kubeconfig-resourceslice-pool" } };
   const judge = (spec: object, labels: Labels, ofNamespace: Labels) =>
     said(
-      verdictOnFindings(
+      verdictOnValidation(
         "VirtualNode",
         admissionRequest({ namespace, object: object("offloading", "VirtualNode", spec, labels) }),
         (one) =>
-          virtualNodeFindings(one, VirtualNode.fromApiServer(one.raw).spec, {
+          validateVirtualNodeSpec(one, VirtualNode.fromApiServer(one.raw).spec, {
             ownClusterID: "rome",
             namespace,
             namespaceLabels: ofNamespace,

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 
-import { untilEnded } from "../../../runtime/component/endings";
+import { untilShutDown } from "../../../runtime/component/shutdown";
 import { TestClock } from "../../../runtime/kube/test-clock";
 
 describe("the end of a process", () => {
   it("leaves no timer behind once all is done, though some of it failed", async () => {
     const clock = new TestClock();
-    await untilEnded([Promise.resolve(), Promise.reject(new Error("no answer"))], clock);
+    await untilShutDown([Promise.resolve(), Promise.reject(new Error("no answer"))], clock);
     assert.deepEqual([clock.waiting, clock.monotonic()], [0, 0]);
   });
 
   it("does not wait for ever", async () => {
     const clock = new TestClock();
     let ended = false;
-    const waiting = untilEnded([new Promise(() => undefined)], clock).then(() => (ended = true));
+    const waiting = untilShutDown([new Promise(() => undefined)], clock).then(() => (ended = true));
     await clock.advance(4_999);
     assert.equal(ended, false);
     await clock.advance(1);

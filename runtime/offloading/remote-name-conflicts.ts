@@ -8,7 +8,7 @@ export interface Claimant {
 }
 
 /** Another NamespaceOffloading whose remote namespace would have the same name. */
-export interface Rival extends Claimant {
+export interface CompetingClaimant extends Claimant {
   /** It is there to stay, and selects the cluster that is asked about. */
   wanted: boolean;
 }
@@ -24,13 +24,15 @@ export function holderOf(
   claimant: Claimant,
   remoteName: string,
   map: NamespaceMap,
-  rivals: readonly Rival[],
+  competing: readonly CompetingClaimant[],
 ): string | undefined {
   const desired = map.spec.desiredMapping ?? {};
   const others = Object.keys(desired)
     .filter((namespace) => namespace !== claimant.namespace && desired[namespace] === remoteName)
     .sort();
-  const before = rivals.filter((rival) => rival.wanted && order(rival, claimant) < 0).sort(order);
+  const before = competing
+    .filter((competitor) => competitor.wanted && order(competitor, claimant) < 0)
+    .sort(order);
   if (desired[claimant.namespace] === remoteName)
     return before.find(({ namespace }) => others.includes(namespace))?.namespace;
   return others[0] ?? leaving(claimant, remoteName, map)[0] ?? before[0]?.namespace;

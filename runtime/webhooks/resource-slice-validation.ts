@@ -13,7 +13,7 @@ import { tenantOf } from "../plan/peer-namespace";
 
 type Spec = ResourceSlice["spec"];
 
-export interface SliceSurroundings {
+export interface SliceDependencies {
   /** This cluster. */
   ownClusterID: string;
   namespace: string;
@@ -24,7 +24,7 @@ export interface SliceSurroundings {
 export function sourceFaults(
   { metadata }: AdmittedObject,
   spec: Spec,
-  { ownClusterID, namespace, namespaceLabels }: SliceSurroundings,
+  { ownClusterID, namespace, namespaceLabels }: SliceDependencies,
 ): string[] {
   const { providerClusterID: provider, consumerClusterID: consumer, csr, resources } = spec;
   const faults = nodeNameFaults(metadata.name);

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 
 import { TestClock } from "../../../runtime/kube/test-clock";
-import { RemovalPace } from "../../../runtime/virtual-kubelet/pods/removal-pace";
+import { RemovalLimiter } from "../../../runtime/virtual-kubelet/pods/removal-limiter";
 
 describe("the pace of removals", () => {
   let clock: TestClock;
   let told: string[];
-  let pace: RemovalPace;
+  let pace: RemovalLimiter;
   beforeEach(() => {
     clock = new TestClock();
     told = [];
-    pace = new RemovalPace(clock, (key) => told.push(key));
+    pace = new RemovalLimiter(clock, (key) => told.push(key));
   });
   const take = (from: number, count: number) =>
     Array.from({ length: count }, (_, i) => pace.take(`shop/web-${from + i}`));

@@ -9,7 +9,7 @@ import type { Services } from "./services";
 const DEFAULT_API_SERVER_PORT = "443";
 
 /** What the objects around a virtual node say at this moment. Read often, so what was read of an object is kept while the object is the same. */
-export class NodeSurroundings {
+export class NodeDependencies {
   private last: { virtualNode: VirtualNode; settings: NodeSettings };
   private lastNetwork:
     | {

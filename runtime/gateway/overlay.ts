@@ -1,7 +1,7 @@
 import { GeneveTunnel, InternalFabric, InternalNode } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
 import { overlayKind } from "../networking/agent/overlay-kind";
-import type { OverlayWish } from "../networking/agent/routes-pass";
+import type { DesiredOverlay } from "../networking/agent/routes-pass";
 import { DEFAULT_MTU } from "../networking/tunnel";
 import { type Gateway, isFabricOf } from "./gateway";
 
@@ -31,9 +31,9 @@ export class GatewayOverlay {
     ];
   }
 
-  wish(): OverlayWish {
+  desired(): DesiredOverlay {
     const kind = overlayKind(this.nodes.list());
-    const wish: OverlayWish = { links: [], kept: new Set() };
+    const desired: DesiredOverlay = { links: [], kept: new Set() };
     for (const { metadata, spec } of this.tunnels.list()) {
       const fabric = this.fabrics.get(spec.internalFabricRef.name ?? "", spec.internalFabricRef.namespace);
       const node = this.nodes.get(spec.internalNodeRef.name ?? "");
@@ -43,10 +43,10 @@ export class GatewayOverlay {
       const { local, remote } = node.status?.nodeIP ?? {};
       const address = node.metadata.name === this.options.node ? local : remote;
       if (address === undefined || kind === undefined) {
-        wish.kept.add(name);
+        desired.kept.add(name);
         continue;
       }
-      wish.links.push({
+      desired.links.push({
         name,
         kind,
         id: spec.id,
@@ -57,6 +57,6 @@ export class GatewayOverlay {
         arp: this.options.arp,
       });
     }
-    return wish;
+    return desired;
   }
 }

@@ -2,11 +2,11 @@ import { type VirtualNode } from "../api";
 import { amountFaults } from "../api/amount-faults";
 import { objectNameSchema } from "../plan/names";
 import type { AdmittedObject } from "./admission-review";
-import type { Findings } from "./fault-verdict";
+import type { ValidationResult } from "./fault-verdict";
 import { nodeNameFaults } from "./node-name";
-import { providerFindings } from "./tenant-placement";
+import { validateProvider } from "./tenant-placement";
 
-export interface VirtualNodeSurroundings {
+export interface VirtualNodeDependencies {
   /** This cluster. */
   ownClusterID: string;
   namespace: string;
@@ -17,12 +17,12 @@ export interface VirtualNodeSurroundings {
  * What a virtual node lacks, whoever makes it (offloading reference 2.3, 5.1). Whether its Secret is there is not asked: it may come later, and
  * reading Secrets of all namespaces is more than an admission webhook should be allowed to.
  */
-export function virtualNodeFindings(
+export function validateVirtualNodeSpec(
   object: AdmittedObject,
   { clusterID, kubeconfigSecretRef, resourceQuota }: VirtualNode["spec"],
-  { ownClusterID, namespace, namespaceLabels }: VirtualNodeSurroundings,
-): Findings {
-  const found = providerFindings(clusterID, {
+  { ownClusterID, namespace, namespaceLabels }: VirtualNodeDependencies,
+): ValidationResult {
+  const found = validateProvider(clusterID, {
     ownClusterID,
     purpose: "a virtual node stands for another",
     placed: { object, namespace, namespaceLabels },

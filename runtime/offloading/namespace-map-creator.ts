@@ -51,7 +51,7 @@ export function decideMap(facts: MapFacts): MapDecision {
  *
  * @see offloading reference 4.3 and 5.5
  */
-export function namespaceMapUpkeep(
+export function namespaceMapCreator(
   context: OffloadingContext,
   options: Pick<OffloadingOptions, "namespaceMapGraceMs">,
   caches: ConsumerCaches,
@@ -96,7 +96,7 @@ export function namespaceMapUpkeep(
 
   return runController(
     {
-      name: "namespacemap-upkeep",
+      name: "namespacemap-creator",
       sources: [
         watches(caches.virtualNodes, { keys: ({ spec }) => keyed(spec.clusterID), when: exceptStatus }),
         watches(caches.namespaceMaps, { keys: (map) => keyed(clusterOfSource(map)) }),

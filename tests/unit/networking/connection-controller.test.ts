@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { Connection, Deployment } from "../../../runtime/api";
-import { runConnectionUpkeep } from "../../../runtime/networking/gateway/connection-upkeep";
+import { runConnectionController } from "../../../runtime/networking/gateway/connection-controller";
 import type { MemoryApiServer } from "../../support/memory-api-server";
 import { endRuns, quiet, run } from "../../support/memory-run";
 import { until } from "../../support/until";
@@ -40,7 +40,7 @@ describe("the Connection of a gateway that does not run", function () {
         });
       },
       start: (context) => {
-        runConnectionUpkeep(context, context.informers.informer(Deployment), graceMs);
+        runConnectionController(context, context.informers.informer(Deployment), graceMs);
         return Promise.resolve();
       },
       done: () => true,

@@ -9,7 +9,7 @@ const EXPECTED_MS = 5_000;
  * Lets ShadowPods go no faster than the provider's garbage collector follows with their pods. It then remembers that a pod's owner is gone; of those
  * that it forgot meanwhile it asks the API server, one by one.
  */
-export class RemovalPace {
+export class RemovalLimiter {
   /** Since when the pod of a ShadowPod that went may have been there alone, on the monotonic clock, the oldest first. */
   private readonly left = new Map<string, number>();
   private readonly waiting = new Set<string>();

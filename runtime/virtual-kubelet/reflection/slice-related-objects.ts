@@ -3,10 +3,10 @@ import { WellKnownLabel } from "../../api/keys";
 import { EndpointSlice, Service } from "../../api/kubernetes";
 import type { KubeObject } from "../../api/meta";
 import type { Informer, InformerSet } from "../../kube";
-import type { Companions } from "./reflected-kind";
+import type { RelatedObjects } from "./reflected-kind";
 
 /** What decides on the slices of a namespace beside the slices: their Services, the addresses that peers know, the virtual nodes, and the peer. */
-export class SliceCompanions implements Companions {
+export class SliceRelatedObjects implements RelatedObjects {
   private readonly services: Informer<Service>;
   private readonly ips: Informer<IP>;
   private readonly slices: Informer<EndpointSlice>;

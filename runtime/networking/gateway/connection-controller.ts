@@ -13,7 +13,7 @@ import {
 const GRACE_MS = 30_000;
 
 /** Says that a tunnel is down whose gateway does not run: the gateway itself, which says so otherwise, can't. */
-export function runConnectionUpkeep(
+export function runConnectionController(
   runtime: RuntimeContext,
   deployments: Informer<Deployment>,
   graceMs = GRACE_MS,
@@ -22,7 +22,7 @@ export function runConnectionUpkeep(
   const downSince = new Map<string, number>();
   return runController(
     {
-      name: "connection-upkeep",
+      name: "connection-controller",
       // A Connection has the name of its gateway's Deployment.
       sources: [watches(connections), watches(deployments, { keys: (deployment) => [keyOf(deployment)] })],
       objectOf: (key) => connections.getByKey(key),

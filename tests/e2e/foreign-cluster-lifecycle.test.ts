@@ -25,7 +25,7 @@ const A_SECOND = 1_100;
 const PING = 300;
 
 /** Control plane reference 12.1 to 12.4, where it is not about what each row says: whose objects count, which ForeignCluster, and when. */
-describe("the upkeep of ForeignClusters", function () {
+describe("the life of ForeignClusters", function () {
   this.timeout(120_000);
   let rome: ManagedCluster;
   let proxy: TcpProxy;
