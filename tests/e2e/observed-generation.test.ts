@@ -65,7 +65,12 @@ describe("status.observedGeneration, on both sides of a peering of rome at milan
       podCidrs: ["10.243.0.0/16"],
       serviceCidr: "10.97.0.0/16",
     });
-    const images = { image: "runtime:1", imagePullPolicy: "IfNotPresent", networking } as const;
+    const images = {
+      image: "runtime:1",
+      imagePullPolicy: "IfNotPresent" as const,
+      imagePullSecrets: [],
+      networking,
+    };
     const ofMilan = { name: "milan", namespace: "to-milan", labels: { [Label.remoteClusterID]: "milan" } };
     const apiVersion = "networking.liqo.io/v1beta1";
     return [

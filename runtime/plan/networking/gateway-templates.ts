@@ -6,7 +6,9 @@ import { livenessProbe } from "../liveness-probe";
 import type { ManifestOf } from "../manifest";
 import type { NetworkingSettings } from "./settings";
 
-type Settings = Pick<InstallationData, "image" | "imagePullPolicy"> & { networking: NetworkingSettings };
+type Settings = Pick<InstallationData, "image" | "imagePullPolicy" | "imagePullSecrets"> & {
+  networking: NetworkingSettings;
+};
 
 const API_VERSION = "networking.liqo.io/v1beta1";
 
@@ -103,7 +105,7 @@ const workloadLabels = {
 };
 
 function deployment(settings: Settings, mode: "server" | "client", flags: string[]) {
-  const { image, imagePullPolicy, networking } = settings;
+  const { image, imagePullPolicy, imagePullSecrets, networking } = settings;
   const { gateway, fabric } = networking;
   const { replicas, ping, implementation } = gateway;
   // Of several, the one that leads labels itself.
@@ -120,6 +122,10 @@ function deployment(settings: Settings, mode: "server" | "client", flags: string
         metadata: { labels: podLabels },
         spec: {
           serviceAccountName: "{{ .Name }}",
+          // Of the namespace that the gateway is in: the peering's.
+          ...(imagePullSecrets.length > 0 && {
+            imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
+          }),
           terminationGracePeriodSeconds: 10,
           nodeSelector: gateway.nodeSelector,
           affinity: OFF_VIRTUAL_NODES,

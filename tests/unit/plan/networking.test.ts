@@ -141,6 +141,19 @@ describe("the networking of an installation", () => {
     assert.doesNotMatch(role, /secrets/, "keys reach gateways by a volume");
   });
 
+  it("has gateways and agents pull their image with the same credentials as the rest", () => {
+    const privately = installation({ ...settings, imagePullSecrets: ["registry"] });
+    for (const [kind, name] of [
+      ["DaemonSet", "liqo-fabric"],
+      ["WgGatewayServerTemplate", "wireguard-server"],
+      ["WgGatewayClientTemplate", "wireguard-client"],
+    ] as const) {
+      const credentials = /"imagePullSecrets":\[\{"name":"registry"\}\]/;
+      assert.match(JSON.stringify(named(privately, kind, name)), credentials, name);
+      assert.doesNotMatch(JSON.stringify(named(planned(), kind, name)), /registry/, name);
+    }
+  });
+
   const labels = { "liqo.io/remote-cluster-id": "rome" };
   const container = (deployment: WgGatewayServer["spec"]["deployment"]) =>
     deployment.spec?.template.spec?.containers[0];
