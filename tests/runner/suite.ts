@@ -49,12 +49,12 @@ export function nameOf(file: string): string {
   return file.replace(/^tests\/e2e\//, "").replace(/\.test\.ts$/, "");
 }
 
-/** Of a pair of control planes with what a test runs on them: four at a time on two processors. */
-const CONTROL_PLANES: Need = { cores: 0.45, memoryMb: 3_500 };
+/** Of a pair of control planes with what a test runs on them: three at a time on two processors, which four only make slower each. */
+const CONTROL_PLANES: Need = { cores: 0.66, memoryMb: 3_500 };
 /** Of hundreds of peerings on a pair of control planes. */
 const MANY_PEERINGS: Need = { cores: 1, memoryMb: 3_500 };
-/** Of whole clusters with their nodes and pods: on two processors never two such files, but two of control planes beside. */
-const WHOLE_CLUSTERS: Need = { cores: 1.05, memoryMb: 8_000 };
+/** Of whole clusters with their nodes and pods: on two processors never two such files, but one of control planes beside. */
+const WHOLE_CLUSTERS: Need = { cores: 1.34, memoryMb: 8_000 };
 
 function needOf(reached: ReadonlySet<string>): Need {
   if (reached.has("tests/support/local-checkout.ts")) return WHOLE_CLUSTERS;
