@@ -3,17 +3,17 @@ import assert from "node:assert/strict";
 import { TestClock } from "../../../runtime/kube/test-clock";
 import { RemovalLimiter } from "../../../runtime/virtual-kubelet/pods/removal-limiter";
 
-describe("the pace of removals", () => {
+describe("the limit of removals", () => {
   let clock: TestClock;
   let told: string[];
-  let pace: RemovalLimiter;
+  let limiter: RemovalLimiter;
   beforeEach(() => {
     clock = new TestClock();
     told = [];
-    pace = new RemovalLimiter(clock, (key) => told.push(key));
+    limiter = new RemovalLimiter(clock, (key) => told.push(key));
   });
   const take = (from: number, count: number) =>
-    Array.from({ length: count }, (_, i) => pace.take(`shop/web-${from + i}`));
+    Array.from({ length: count }, (_, i) => limiter.take(`shop/web-${from + i}`));
 
   it("lets a hundred go at once, and tells those behind them how long they wait at most", async () => {
     assert.deepEqual(take(0, 100), Array<number>(100).fill(0));
@@ -24,25 +24,25 @@ describe("the pace of removals", () => {
 
   it("tells one that waits for each pod that followed, in their order", () => {
     take(0, 103);
-    pace.followed("shop/web-7");
-    pace.followed("shop/web-50");
+    limiter.followed("shop/web-7");
+    limiter.followed("shop/web-50");
     assert.deepEqual(told, ["shop/web-100", "shop/web-101"]);
-    assert.deepEqual([pace.take("shop/web-100"), pace.take("shop/web-101")], [0, 0]);
+    assert.deepEqual([limiter.take("shop/web-100"), limiter.take("shop/web-101")], [0, 0]);
     assert.deepEqual(take(102, 1), [5_000]);
   });
 
   it("counts a pod once, however often it is told of", () => {
     take(0, 102);
-    pace.followed("shop/web-7");
-    pace.followed("shop/web-7");
-    pace.followed("blog/web-7");
+    limiter.followed("shop/web-7");
+    limiter.followed("shop/web-7");
+    limiter.followed("blog/web-7");
     assert.deepEqual(told, ["shop/web-100"]);
   });
 
   it("tells nobody who needs to wait no longer", () => {
     take(0, 101);
-    pace.followed("shop/web-100");
-    pace.followed("shop/web-7");
+    limiter.followed("shop/web-100");
+    limiter.followed("shop/web-7");
     assert.deepEqual(told, []);
   });
 
@@ -58,9 +58,9 @@ describe("the pace of removals", () => {
   it("counts a second attempt from its own time", async () => {
     take(0, 100);
     await clock.advance(4_000);
-    assert.equal(pace.take("shop/web-0"), 1_000);
-    pace.followed("shop/web-0");
-    assert.equal(pace.take("shop/web-0"), 0);
+    assert.equal(limiter.take("shop/web-0"), 1_000);
+    limiter.followed("shop/web-0");
+    assert.equal(limiter.take("shop/web-0"), 0);
     await clock.advance(1_000);
     assert.deepEqual(take(100, 100), [...Array<number>(99).fill(0), 4_000]);
   });
