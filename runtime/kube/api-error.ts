@@ -146,3 +146,8 @@ export function isTooManyRequests(error: unknown): error is ApiError {
 export function isRefusal(error: unknown): error is ApiError {
   return isForbidden(error) || isInvalid(error) || (error instanceof ApiError && error.status === 400);
 }
+
+/** What was thrown, as an error. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 
+import { asError } from "./api-error";
 import { ConnectionError } from "./dial";
 import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
 import { Http1Response } from "./http1-response";
@@ -88,7 +89,7 @@ export class Http1Connection {
       if (running === undefined) throw new Error("the server sent bytes that nobody asked for");
       running.response.push(bytes);
     } catch (error) {
-      this.cause ??= error instanceof Error ? error : new Error(String(error));
+      this.cause ??= asError(error);
       this.destroy();
     }
   }

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 
+import { asError } from "./api-error";
 import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
 import { Http1Connection } from "./http1-connection";
 
@@ -124,7 +125,7 @@ export class Http1Pool {
       started(connection.start(request, handler));
     } catch (error) {
       this.freed(connection);
-      failed(error instanceof Error ? error : new Error(String(error)));
+      failed(asError(error));
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
+import { asError } from "./api-error";
 import { type Credentials, credentialsFor } from "./credentials";
 import { CannotConnectError, ConnectionError, dial } from "./dial";
 import type { Exchange, ResponseHandler, WireRequest } from "./exchange";
@@ -206,8 +207,4 @@ export class Transport {
   private closedError(): CannotConnectError {
     return new CannotConnectError(`the client of ${this.connection.server.host} is closed`);
   }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

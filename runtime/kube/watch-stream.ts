@@ -1,6 +1,6 @@
 import { isRecord } from "../api/invalid-object";
 import { AnswerLimitError } from "./answer-limits";
-import { ApiError } from "./api-error";
+import { ApiError, asError } from "./api-error";
 import type { KubeClient } from "./client";
 import { DeadlineError } from "./unary";
 import { LineFramer } from "./line-framer";
@@ -84,7 +84,7 @@ export async function readWatch(client: KubeClient, watch: WatchRequest): Promis
           try {
             framer.push(chunk);
           } catch (error) {
-            return settle(error instanceof Error ? error : new Error(String(error)));
+            return settle(asError(error));
           }
           if (settled) return;
           const wanted = watch.idleMs();
@@ -104,7 +104,7 @@ export async function readWatch(client: KubeClient, watch: WatchRequest): Promis
           cancel = () => exchange.cancel();
           if (settled) cancel();
         },
-        (error: unknown) => settle(error instanceof Error ? error : new Error(String(error))),
+        (error: unknown) => settle(asError(error)),
       );
   });
 }

@@ -1,5 +1,13 @@
 import { RouteConfiguration } from "../../api";
-import { exceptStatus, type Informer, keyOf, type ReconcileRun, type Source, watches } from "../../kube";
+import {
+  asError,
+  exceptStatus,
+  type Informer,
+  keyOf,
+  type ReconcileRun,
+  type Source,
+  watches,
+} from "../../kube";
 import type { ObservedLink } from "../links/observed";
 import { isOverlay, type OverlayLink, overlayPlan } from "../links/overlay-links";
 import { localLookupPlan, overlayLookupPlan, tableInGateway } from "../routes/local-lookup";
@@ -191,7 +199,7 @@ function wantedTables(
         const lines = routeTablePlan(routable, { rules, routes: present });
         return { object, lines, ...(guarded.fault && { fault: guarded.fault }) };
       } catch (error) {
-        return { object, lines: [], fault: error instanceof Error ? error : new Error(String(error)) };
+        return { object, lines: [], fault: asError(error) };
       }
     })
     .sort((a, b) => Number(holdsNextHops(b)) - Number(holdsNextHops(a)));

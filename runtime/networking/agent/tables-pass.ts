@@ -1,5 +1,6 @@
 import { FirewallConfiguration } from "../../api";
 import {
+  asError,
   exceptStatus,
   type Informer,
   keyOf,
@@ -103,14 +104,14 @@ async function pass(
       run.log.info("table loaded", { object: keyOf(object), family: table.family, table: table.name });
       await forgetUntracked(agent, object.spec.table);
     } catch (error) {
-      want.fault = errorOf(error);
+      want.fault = asError(error);
     }
   }
   try {
     if (addresses === undefined) elements.forget();
     else await keepAddresses(agent, options, addresses, elements, listing, run);
   } catch (error) {
-    for (const want of wanted) if (want.translations !== undefined) want.fault = errorOf(error);
+    for (const want of wanted) if (want.translations !== undefined) want.fault = asError(error);
   }
   const names = new Set(
     [own, addresses, ...wanted.map(({ table }) => table)].flatMap((table) =>
@@ -144,10 +145,6 @@ async function keepAddresses(
   await load(agent, table, listing);
   elements.loaded(table);
   run.log.info("table loaded", { family: table.family, table: table.name });
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** Whatever of the name is there gives way: nobody else may decide what the agent's own table says. */
@@ -236,7 +233,7 @@ function wantedTables(
         holders.set(nameOf(table), object);
         return { object, table, ...fault };
       } catch (error) {
-        return { object, fault: errorOf(error) };
+        return { object, fault: asError(error) };
       }
     });
 }
