@@ -29,7 +29,7 @@ async function processorsOfWireGuardGo(): Promise<number> {
 
 /**
  * How many processors wireguard-go uses at once: half of those that there are, and no more than its limit lets it. The other half carries the same packets
- * through the node and the overlay; and with one of two, threads wake each other less: a fifth to a third more throughput (docs/network.md).
+ * through the node and the overlay; and with one of two, threads wake each other less: a fifth to a third more throughput (docs/user/network.md).
  *
  * @param limit what cgroup v2 has in `cpu.max`: microseconds, or `max`, and the period
  */

@@ -67,7 +67,7 @@ export const installationDataSchema = z.strictObject({
       credentialsSecret: z.string().min(1),
     })
     .optional(),
-  /** A report of this cluster each day, to a receiver of your own (docs/install.md). None by default. */
+  /** A report of this cluster each day, to a receiver of your own (docs/user/install.md). None by default. */
   telemetry: z
     .strictObject({
       /** URL that takes the report by POST. */

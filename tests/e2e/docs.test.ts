@@ -97,7 +97,7 @@ describe("the documents", function () {
     symlinkSync(join(packageRoot(), "node_modules"), join(folder, "node_modules"));
     for (const name of ["rome", "milan"] as const)
       writeFileSync(join(folder, `${name}.kubeconfig`), controlPlane(name).kubeconfig);
-    const commands = commandsOf("docs/install.md", "pulumi").filter(
+    const commands = commandsOf("docs/user/install.md", "pulumi").filter(
       (command) => command !== "pulumi destroy",
     );
     assert.equal(commands.at(-1), "pulumi up");

@@ -88,7 +88,7 @@ describe("liqoctl", function () {
   describe("and its page", () => {
     it("holds commands that do what it says, one after the other", async function () {
       this.timeout(180_000);
-      const lines = blocksOf("docs/liqoctl.md")
+      const lines = blocksOf("docs/user/liqoctl.md")
         .filter(({ language }) => language === "")
         .flatMap(({ at, text }) =>
           text.split("\n").map((line) => ({ at, line: line.replace(/ {2,}# .*$/, "") })),

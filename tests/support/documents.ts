@@ -6,20 +6,20 @@ import { packageRoot } from "../../runtime/api/package-root";
 
 /** A fenced block of a document. */
 export interface DocumentBlock {
-  /** `docs/peer.md:17`, for messages. */
+  /** `docs/user/peer.md:17`, for messages. */
   at: string;
   /** Empty for commands and output. */
   language: string;
   text: string;
 }
 
-/** Shows signatures in short, not programs. */
-const SKETCHES = "architecture.md";
+/** Generated pages, and one that shows signatures in short. Nobody types what they hold. */
+const NOT_FOLLOWED = /^(reference\/|architecture\.md$)/;
 
 /** Relative paths of the documents that people follow. */
 export function documents(): string[] {
-  const pages = readdirSync(join(packageRoot(), "docs")).filter(
-    (name) => name.endsWith(".md") && name !== SKETCHES,
+  const pages = readdirSync(join(packageRoot(), "docs"), { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".md") && !NOT_FOLLOWED.test(name),
   );
   return ["README.md", ...pages.sort().map((name) => `docs/${name}`)];
 }

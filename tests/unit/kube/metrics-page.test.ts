@@ -9,9 +9,9 @@ const FOLDERS = ["kube", "controller-manager", "replication", "webhooks", "virtu
 const NAME =
   /"((?:controller_runtime|workqueue|rest_client|leader_election|process|nodejs|liqo_(?:peer|replication|identity|issued|resource|kube|virtual_kubelet))_[a-z_]+)"/g;
 
-describe("docs/metrics.md", () => {
+describe("docs/user/metrics.md", () => {
   it("names every metric of the controllers", () => {
-    const page = readFileSync(join(packageRoot(), "docs/metrics.md"), "utf8");
+    const page = readFileSync(join(packageRoot(), "docs/user/metrics.md"), "utf8");
     const names = FOLDERS.flatMap((folder) => {
       const path = join(packageRoot(), "runtime", folder);
       return readdirSync(path, { recursive: true, encoding: "utf8" })
