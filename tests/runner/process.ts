@@ -20,6 +20,9 @@ export interface ProcessOptions {
   live: boolean;
 }
 
+/** A young generation of 32 MB: programs of the Pulumi SDK collect garbage a fourth as often. */
+const NODE_FLAGS = ["--max-semi-space-size=32"];
+
 const running = new Set<ChildProcess>();
 let interrupted = false;
 
@@ -28,7 +31,7 @@ export async function runProcess(options: ProcessOptions): Promise<Ended> {
   const { name, script, args, cwd, deadline, environment, live } = options;
   const time = await processorTime();
   const start = performance.now();
-  const [program = "", ...words] = [...time.enter, process.execPath, "--enable-source-maps", script, ...args];
+  const [program = "", ...words] = [...time.enter, process.execPath, ...NODE_FLAGS, script, ...args];
   const lines: Buffer[] = [];
   console.log(live ? `\n${name}` : `${name}: started`);
   const code = await new Promise<number>((resolve) => {
