@@ -1,11 +1,14 @@
 import tseslint from "typescript-eslint";
 
-/** Forbids relative imports that leave a folder for one it must not know. */
+const kubeFace = {
+  regex: "/kube/.",
+  message: 'runtime/kube is imported by its face: from "…/kube", never from a file behind it',
+};
+
+/** Forbids relative imports that leave a folder for one it must not know, and imports behind the face of runtime/kube. */
 function forbid(files, patterns, message) {
-  return {
-    files,
-    rules: { "no-restricted-imports": ["error", { patterns: [{ regex: patterns.join("|"), message }] }] },
-  };
+  const own = patterns.length === 0 ? [] : [{ regex: patterns.join("|"), message }];
+  return { files, rules: { "no-restricted-imports": ["error", { patterns: [...own, kubeFace] }] } };
 }
 
 export default tseslint.config(
@@ -35,7 +38,11 @@ export default tseslint.config(
       eqeqeq: ["error", "always", { null: "ignore" }],
     },
   },
-  // The last matching entry wins, so the general rule stands first.
+  // The last matching entry wins, so the general rules stand first.
+  {
+    ...forbid(["**/*.ts"], [], ""),
+    ignores: ["tests/unit/kube/**", "tests/bench/**"],
+  },
   forbid(
     ["runtime/**/*.ts"],
     ["/provider/", "/components/", "@pulumi/"],
@@ -46,10 +53,19 @@ export default tseslint.config(
     ["^\\.\\./\\.\\./(?!api/)", "/kube/", "@pulumi/"],
     "runtime/api knows nothing of the rest",
   ),
-  forbid(
-    ["runtime/kube/**/*.ts"],
-    ["^\\.\\./(?!api/|kube/)[a-z-]+/", "@pulumi/"],
-    "runtime/kube knows runtime/api only",
+  forbid(["runtime/kube/*.ts"], ["^\\.\\./(?!api/)", "@pulumi/"], "runtime/kube knows runtime/api only"),
+  ...Object.entries({
+    client: [],
+    cache: ["client"],
+    controller: ["client", "cache"],
+    election: ["client"],
+    manager: ["client", "cache", "controller", "election"],
+  }).map(([folder, below]) =>
+    forbid(
+      [`runtime/kube/${folder}/**/*.ts`],
+      [`^\\.\\./(?!\\.\\./api/|clock$|log$|(${["-", ...below].join("|")})/)`, "@pulumi/"],
+      `runtime/kube/${folder} knows ${["runtime/api", "the clock", "the log", ...below].join(", ")} only`,
+    ),
   ),
   forbid(
     ["runtime/identity/**/*.ts", "runtime/plan/**/*.ts"],

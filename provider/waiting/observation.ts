@@ -1,6 +1,5 @@
 import type { Kind, KubeObject, ObjectRef } from "../../runtime/api";
-import type { KubeClient } from "../../runtime/kube";
-import { collectionPath, withQuery } from "../../runtime/kube/resource-path";
+import { collectionPath, type KubeClient, withQuery } from "../../runtime/kube";
 
 /** One object as it is at a moment. */
 export interface Observation<T> {

@@ -9,7 +9,7 @@ import {
   tenantRoleBindingName,
   WellKnownLabel,
 } from "../api";
-import { controlledBy } from "../kube/owner-reference";
+import { controlledBy } from "../kube";
 import type { GlobalMetadata } from "./global-metadata";
 
 const rbac = "rbac.authorization.k8s.io";

@@ -8,7 +8,7 @@ import {
   type Secret,
 } from "../api";
 import { buildKubeconfig } from "../identity";
-import { controlledBy } from "../kube/owner-reference";
+import { controlledBy } from "../kube";
 
 /**
  * The Secret that an Identity becomes (control plane reference 4.4).

@@ -10,7 +10,7 @@ import {
   type VirtualNode,
 } from "../api";
 import { resourceSliceUser } from "../identity";
-import { controlledBy } from "../kube/owner-reference";
+import { controlledBy } from "../kube";
 import { isCordoned } from "./slice-status";
 
 /** The objects that an accepted slice becomes: at the consumer an Identity and a VirtualNode, at the provider a Quota. */

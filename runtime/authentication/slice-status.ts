@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { Annotation, ConditionReason, type ResourceSlice, type StorageClass, type Tenant } from "../api";
 import { amountFaults } from "../api/amount-faults";
-import { type DesiredCondition, mergeConditions } from "../kube/conditions";
+import { type DesiredCondition, mergeConditions } from "../kube";
 import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./default-class";
 
 type Status = NonNullable<ResourceSlice["status"]>;

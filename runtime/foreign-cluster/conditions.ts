@@ -1,5 +1,5 @@
 import type { ForeignCluster } from "../api";
-import type { DesiredCondition as DesiredConditionOf } from "../kube/conditions";
+import type { DesiredCondition as DesiredConditionOf } from "../kube";
 
 type Status = NonNullable<ForeignCluster["status"]>;
 

@@ -1,5 +1,5 @@
 import type { ForeignCluster } from "../api";
-import { mergeConditions } from "../kube/conditions";
+import { mergeConditions } from "../kube";
 import { type ApiServerHealth, apiServerCondition } from "./api-server-condition";
 import {
   authenticationConditions,

@@ -1,5 +1,5 @@
 import { type Desired, Label, LabelValue, type Pod, type ShadowPod } from "../api";
-import { controlledBy } from "../kube/owner-reference";
+import { controlledBy } from "../kube";
 
 type Strings = Readonly<Record<string, string>>;
 

@@ -10,7 +10,7 @@ import {
   virtualNodeClusterRoleBindingName,
   type VkOptionsTemplate,
 } from "../api";
-import { controlledBy } from "../kube/owner-reference";
+import { controlledBy } from "../kube";
 import { PROBES, UNPRIVILEGED } from "../plan/component-deployment";
 
 /** What the process of a virtual node depends on besides the node and its options. */

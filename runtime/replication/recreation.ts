@@ -1,4 +1,4 @@
-import { backoffMs } from "../kube/backoff";
+import { backoffMs } from "../kube";
 
 /** A copy that went away sooner than this after we made it counts as refused. */
 const settledAfterMs = 60_000;

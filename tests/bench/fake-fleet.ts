@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { type ControlPlane, startControlPlane } from "../../provider/local-cluster/control-plane";
-import { KubeClient } from "../../runtime/kube/client";
+import { KubeClient } from "../../runtime/kube";
 import { type PeeringSides, peeringSidesSchema } from "../../runtime/plan/peering";
 import { handshake, type HandshakeOptions, virtualNodeReady } from "../support/handshake";
 import { HostRuntime } from "../support/host-runtime";

@@ -11,8 +11,7 @@ import { parseArgs } from "node:util";
 
 import { Pod, Secret, ServiceAccount, TokenRequest } from "../../runtime/api/kubernetes";
 import { ShadowPod } from "../../runtime/api/offloading";
-import { KubeClient } from "../../runtime/kube/client";
-import { InformerSet } from "../../runtime/kube/informer-set";
+import { InformerSet, KubeClient } from "../../runtime/kube";
 import { HOME_API_SERVER_HOST } from "../../runtime/virtual-kubelet/pods/api-server-support";
 import { shadowPodSpec } from "../../runtime/virtual-kubelet/pods/shadow-pod-spec";
 import { installDefinitions } from "../support/install-definitions";

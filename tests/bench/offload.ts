@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 
 import { NamespaceOffloading } from "../../runtime/api/offloading";
 import { Pod, ServiceAccount } from "../../runtime/api/kubernetes";
-import type { KubeClient } from "../../runtime/kube/client";
+import type { KubeClient } from "../../runtime/kube";
 import { namespaceOffloading, namespaceOffloadingSchema } from "../../runtime/plan/offloading";
 import { type AuditEvent, auditEvents } from "../support/audit-log";
 import { machineCpuSeconds } from "../support/process-usage";

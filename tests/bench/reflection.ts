@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { ShadowEndpointSlice } from "../../runtime/api/offloading";
 import { ConfigMap, EndpointSlice, Service } from "../../runtime/api/kubernetes";
 import type { Kind, KubeObject } from "../../runtime/api/meta";
-import { InformerSet } from "../../runtime/kube/informer-set";
+import { InformerSet } from "../../runtime/kube";
 import { quantile } from "../support/statistics";
 import { until } from "../support/until";
 import { type PeeredPair, peeredPair } from "./fake-fleet";

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 
 import { VirtualNode } from "../../runtime/api/offloading";
 import { Node } from "../../runtime/api/kubernetes";
-import { InformerSet } from "../../runtime/kube/informer-set";
+import { InformerSet } from "../../runtime/kube";
 import { virtualNode, virtualNodeSchema } from "../../runtime/plan/offloading";
 import { auditEvents, countRequests } from "../support/audit-log";
 import { usageOf } from "../support/process-usage";

@@ -5,8 +5,7 @@ import { z } from "zod";
 
 import { Deployment, Namespace, Pod } from "../../runtime/api/kubernetes";
 import type { Desired } from "../../runtime/api/meta";
-import type { KubeClient } from "../../runtime/kube/client";
-import { InformerSet } from "../../runtime/kube/informer-set";
+import { InformerSet, type KubeClient } from "../../runtime/kube";
 import { until } from "../support/until";
 
 export interface PodTimes {

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 
 import { Pod } from "../../runtime/api/kubernetes";
 import { ShadowPod } from "../../runtime/api/offloading";
-import { InformerSet } from "../../runtime/kube/informer-set";
+import { InformerSet } from "../../runtime/kube";
 import { type PeeredPair, peeredPair } from "../bench/fake-fleet";
 import { offloadNamespace } from "../bench/offload";
 import { singlePod } from "../bench/workload";

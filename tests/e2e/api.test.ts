@@ -20,8 +20,7 @@ import {
   type Kind,
   type KubeObject,
 } from "../../runtime/api";
-import { KubeClient } from "../../runtime/kube/client";
-import { collectionPath, objectPath } from "../../runtime/kube/resource-path";
+import { collectionPath, KubeClient, objectPath } from "../../runtime/kube";
 import { withoutDefaults } from "../../runtime/virtual-kubelet/pods/pod-defaults";
 import { kindOf } from "../support/kind-of";
 import { until } from "../support/until";

@@ -32,7 +32,7 @@ import {
   tenant,
   tenantNamespace,
 } from "../../runtime/plan/peering";
-import { TestClock } from "../../runtime/kube";
+import { TestClock } from "../support/test-clock";
 import { awsAuthRules } from "../../runtime/plan/rbac";
 import { ProviderAccess } from "../../runtime/virtual-kubelet/peer/provider-access";
 import { eventAbout } from "../support/events";

@@ -16,10 +16,10 @@ import {
   systemClock,
   type Term,
   Terminal,
-  TestClock,
   watches,
   writeIfChanged,
 } from "../../runtime/kube";
+import { TestClock } from "../support/test-clock";
 import { auditEvents, countRequests } from "../support/audit-log";
 import { editKubeconfig } from "../support/kubeconfig-edit";
 import { TcpProxy } from "../support/tcp-proxy";

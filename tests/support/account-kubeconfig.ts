@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
 import { ServiceAccount, TokenRequest } from "../../runtime/api/kubernetes";
-import type { KubeClient } from "../../runtime/kube/client";
+import type { KubeClient } from "../../runtime/kube";
 
 /** Longer than any test. */
 const EXPIRATION_SECONDS = 24 * 3600;

@@ -11,8 +11,7 @@ import {
   ValidatingWebhookConfiguration,
   VkOptionsTemplate,
 } from "../../runtime/api";
-import { ApiError, KubeClient } from "../../runtime/kube";
-import { collectionPath, objectPath } from "../../runtime/kube/resource-path";
+import { ApiError, collectionPath, KubeClient, objectPath } from "../../runtime/kube";
 import { DeploymentName } from "../../runtime/plan/deployments";
 import { webhookConfigurations } from "../../runtime/plan/webhooks";
 import { decideCertificates } from "../../runtime/webhooks/certificates";

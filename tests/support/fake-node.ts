@@ -8,9 +8,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { Lease, Node, Pod } from "../../runtime/api/kubernetes";
-import { isNotFound } from "../../runtime/kube/api-error";
-import { KubeClient } from "../../runtime/kube/client";
-import { InformerSet } from "../../runtime/kube/informer-set";
+import { InformerSet, isNotFound, KubeClient } from "../../runtime/kube";
 
 /** How long a pod takes to start here, in milliseconds. */
 const START_DELAY_MS = 10;

@@ -4,7 +4,7 @@ import { DataKey, Name } from "../../runtime/api/keys";
 import { Namespace, Node, Secret } from "../../runtime/api/kubernetes";
 import type { Desired, KubeObject } from "../../runtime/api/meta";
 import { controlPlaneSubject, createCertificateRequest } from "../../runtime/identity";
-import type { KubeClient } from "../../runtime/kube/client";
+import type { KubeClient } from "../../runtime/kube";
 import {
   controlPlaneIdentity,
   nonceData,

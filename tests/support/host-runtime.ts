@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 import type { Deployment } from "../../runtime/api/kubernetes";
 import type { Desired, Kind, KubeObject } from "../../runtime/api/meta";
-import { KubeClient } from "../../runtime/kube/client";
+import { KubeClient } from "../../runtime/kube";
 import { installation } from "../../runtime/plan/installation";
 import type { InstallationSettings } from "../../runtime/plan/installation-settings";
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { backoffMs } from "../../kube/backoff";
+import { backoffMs } from "../../kube";
 
 /** What stayed as it was written for this long is nobody's quarrel. */
 const SETTLED_MS = 60_000;

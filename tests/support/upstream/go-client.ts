@@ -7,8 +7,7 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 
 import type { ObjectRef } from "../../../runtime/api";
-import { KubeClient } from "../../../runtime/kube";
-import { collectionPath, objectPath, withQuery } from "../../../runtime/kube/resource-path";
+import { collectionPath, KubeClient, objectPath, withQuery } from "../../../runtime/kube";
 import { kindOf } from "../kind-of";
 import { until } from "../until";
 

@@ -1,5 +1,5 @@
 /** What upstream's crd-replicator does for one peer (control plane reference 11): a dynamic client, which copies specs there and statuses back. */
-import { collectionPath } from "../../../runtime/kube/resource-path";
+import { collectionPath } from "../../../runtime/kube";
 import { kindOf } from "../kind-of";
 import { until } from "../until";
 import { type GoClient, type Sort, sorts, specOf, type Wire } from "./go-client";

@@ -9,7 +9,7 @@ import { runQuotaCreator } from "../../../runtime/authentication/quota-creator";
 import { runResourceSliceRemote } from "../../../runtime/authentication/resourceslice-remote";
 import { createCertificateRequest, generateKeyPair, resourceSliceSubject } from "../../../runtime/identity";
 import { semanticallyEqual, silentLogger } from "../../../runtime/kube";
-import { TestClock } from "../../../runtime/kube/test-clock";
+import { TestClock } from "../../support/test-clock";
 import { tenantNamespace } from "../../../runtime/plan/peering";
 import { MemoryApiServer } from "../../support/memory-api-server";
 import { type TestContext, testContext } from "../../support/runtime-context";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { untilShutDown } from "../../../runtime/component/shutdown";
-import { TestClock } from "../../../runtime/kube/test-clock";
+import { TestClock } from "../../support/test-clock";
 
 describe("the end of a process", () => {
   it("leaves no timer behind once all is done, though some of it failed", async () => {

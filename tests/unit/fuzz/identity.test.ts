@@ -24,7 +24,7 @@ import {
 } from "../../../runtime/identity";
 import { KeyError, readPrivateKey, readPublicKey } from "../../../runtime/identity/key-pair";
 import { createCertificateAuthority } from "../../../runtime/identity/serving-certificate";
-import { KubeconfigError, parseKubeconfig } from "../../../runtime/kube/kubeconfig";
+import { KubeconfigError, parseKubeconfig } from "../../../runtime/kube";
 import { anyText, mutated, mutation, runs, timed } from "./mutation";
 
 const keys = { ed25519: generateKeyPair(), rsa: generateKeyPair("rsa") };

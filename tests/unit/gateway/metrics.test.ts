@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 
 import { registerDropMetrics, registerTunnelMetrics } from "../../../runtime/gateway/metrics";
-import { createRegistry, TestClock } from "../../../runtime/kube";
+import { createRegistry } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 import type { Reachability } from "../../../runtime/networking/ping/session";
 import type { ObservedTunnel } from "../../../runtime/networking/wireguard/observed";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
-import { silentLogger, TestClock } from "../../../runtime/kube";
+import { silentLogger } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 import { ServerEndpoint } from "../../../runtime/gateway/server-endpoint";
 import { isTunnelInPlace, parseDump } from "../../../runtime/networking/wireguard/observed";
 

@@ -9,8 +9,8 @@ import {
   runController,
   type Source,
   Terminal,
-  TestClock,
 } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 
 class HandSource implements Source {
   enqueue: (key: string) => void = () => undefined;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
-import { HeldKeys, TestClock } from "../../../runtime/kube";
+import { HeldKeys } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 
 describe("HeldKeys", () => {
   let clock: TestClock;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-import type { Exchange } from "../../../runtime/kube/exchange";
-import { Http1Pool } from "../../../runtime/kube/http1-pool";
+import type { Exchange } from "../../../runtime/kube/client/wire-request";
+import { Http1Pool } from "../../../runtime/kube/client/http1-pool";
 
 /** What became of a request: its body, or the error. */
 interface Sent {

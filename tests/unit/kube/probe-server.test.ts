@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { createRegistry, Health, startProbeServer } from "../../../runtime/kube";
-import { parseAddress } from "../../../runtime/kube/probe-server";
+import { parseAddress } from "../../../runtime/kube/manager/probe-server";
 
 describe("probe server", () => {
   it("answers for health as the sum of the checks, and serves metrics", async () => {

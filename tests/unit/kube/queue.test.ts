@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 
-import { Queue, TestClock } from "../../../runtime/kube";
+import { Queue } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 
 describe("queue", () => {
   let clock: TestClock;

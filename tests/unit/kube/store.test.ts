@@ -4,7 +4,7 @@ import fc from "fast-check";
 
 import type { KubeObject } from "../../../runtime/api/meta";
 import { keyOf } from "../../../runtime/kube";
-import { type Change, Store } from "../../../runtime/kube/store";
+import { type Change, Store } from "../../../runtime/kube/cache/store";
 
 interface Thing extends KubeObject {
   color: string;

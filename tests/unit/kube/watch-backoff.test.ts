@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { type WatchEnd, type Next, WatchBackoff } from "../../../runtime/kube/watch-backoff";
+import { type WatchEnd, type Next, WatchBackoff } from "../../../runtime/kube/cache/watch-backoff";
 
 const lasting = { openMs: 300_000 };
 const short = { openMs: 20 };

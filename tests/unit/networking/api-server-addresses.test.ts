@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import type { EndpointSlice, Service } from "../../../runtime/api";
-import { TestClock } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 import {
   apiServerEndpointIPs,
   apiServerIP,

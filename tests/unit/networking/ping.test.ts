@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { TestClock } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 import { connectionStatus, formatLatency } from "../../../runtime/networking/ping/connection-status";
 import {
   decodeMessage,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { TestClock } from "../../../runtime/kube";
+import { TestClock } from "../../support/test-clock";
 import { ShadowPodMemory } from "../../../runtime/offloading/shadow-pod-memory";
 
 describe("ShadowPodMemory", () => {

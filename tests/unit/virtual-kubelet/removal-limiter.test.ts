@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { TestClock } from "../../../runtime/kube/test-clock";
+import { TestClock } from "../../support/test-clock";
 import { RemovalLimiter } from "../../../runtime/virtual-kubelet/pods/removal-limiter";
 
 describe("the limit of removals", () => {

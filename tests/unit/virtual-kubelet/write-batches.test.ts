@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { TestClock } from "../../../runtime/kube/test-clock";
+import { TestClock } from "../../support/test-clock";
 import { WriteBatches } from "../../../runtime/virtual-kubelet/pods/write-batches";
 
 describe("batches of writes", () => {

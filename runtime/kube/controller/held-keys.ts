@@ -1,0 +1,58 @@
+import type { Clock, Timer } from "../clock";
+
+/** A burst is over when it has been quiet for so long, in milliseconds. */
+const QUIET_MS = 500;
+
+/**
+ * Keys of what can wait while there is more urgent work: they are held until that is over, then told all at once. A look at each of them every now
+ * and then would cost more with each one that waits.
+ */
+export class HeldKeys {
+  private busyAt = -Infinity;
+  private readonly held = new Set<string>();
+  private timer: Timer | undefined;
+
+  /** @param release told the keys that were held, one by one */
+  constructor(
+    private readonly clock: Clock,
+    private readonly release: (key: string) => void,
+  ) {}
+
+  /** Urgent work is being done. */
+  busy(): void {
+    this.busyAt = this.clock.monotonic();
+  }
+
+  /** @returns whether the key has to wait; it will be told */
+  hold(key: string): boolean {
+    const leftMs = this.busyForMs();
+    if (leftMs <= 0) return false;
+    this.held.add(key);
+    this.timer ??= this.clock.after(leftMs, () => this.look());
+    return true;
+  }
+
+  /** Tells all keys now. */
+  flush(): void {
+    const keys = [...this.held];
+    this.end();
+    for (const key of keys) this.release(key);
+  }
+
+  /** Tells nothing more. */
+  end(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    this.held.clear();
+  }
+
+  private busyForMs(): number {
+    return this.busyAt + QUIET_MS - this.clock.monotonic();
+  }
+
+  private look(): void {
+    const leftMs = this.busyForMs();
+    if (leftMs > 0) this.timer = this.clock.after(leftMs, () => this.look());
+    else this.flush();
+  }
+}

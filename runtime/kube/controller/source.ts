@@ -1,0 +1,66 @@
+import type { KubeObject } from "../../api/meta";
+import type { Informer } from "../cache/informer";
+import { keyOf } from "../client/object-reference";
+
+/** Where the keys of a controller come from. */
+export interface Source {
+  /** Begins to hand over keys; returns the way to end it. */
+  start(enqueue: (key: string) => void): () => void;
+  /** Resolves when the source has told of everything that existed at the beginning. */
+  whenSynced(): Promise<void>;
+}
+
+/** A change of an informer's cache. */
+export type SourceEvent<T> =
+  { type: "added"; object: T } | { type: "updated"; before: T; object: T } | { type: "deleted"; object: T };
+
+export interface WatchesOptions<T> {
+  /** Keys to reconcile because of an object. Default: its own. */
+  keys?: (object: T) => string[];
+  /** Whether a change concerns the controller. Default: every change. */
+  when?: (event: SourceEvent<T>) => boolean;
+}
+
+/** Reconciles the keys that a change concerns; of an update, those of the object before it too. */
+export function watches<T extends KubeObject>(
+  informer: Informer<T>,
+  options: WatchesOptions<T> = {},
+): Source {
+  const { keys = (object: T) => [keyOf(object)], when } = options;
+  return {
+    start: (enqueue) => {
+      const all = (objects: T[]) => {
+        for (const object of objects) for (const key of keys(object)) enqueue(key);
+      };
+      const on = (event: SourceEvent<T>) => {
+        if (when !== undefined && !when(event)) return;
+        all(event.type === "updated" ? [event.before, event.object] : [event.object]);
+      };
+      return informer.on({
+        added: (object) => on({ type: "added", object }),
+        updated: (before, object) => on({ type: "updated", before, object }),
+        deleted: (object) => on({ type: "deleted", object }),
+      });
+    },
+    whenSynced: () => informer.whenSynced(),
+  };
+}
+
+/** True for an update of labels, annotations, finalizers, spec or deletion, and for everything that is no update: not for status alone. */
+export function exceptStatus<T extends KubeObject>(event: SourceEvent<T>): boolean {
+  if (event.type !== "updated") return true;
+  const [before, after] = [event.before.metadata, event.object.metadata];
+  return (
+    before.generation !== after.generation ||
+    after.generation === undefined ||
+    before.deletionTimestamp !== after.deletionTimestamp ||
+    !sameMap(before.labels, after.labels) ||
+    !sameMap(before.annotations, after.annotations) ||
+    before.finalizers?.join() !== after.finalizers?.join()
+  );
+}
+
+function sameMap(a: Record<string, string> = {}, b: Record<string, string> = {}): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
