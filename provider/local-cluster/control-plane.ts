@@ -31,6 +31,11 @@ export interface ControlPlaneOptions {
   auditLog?: boolean;
   /** 10.96.0.0/16 by default. */
   serviceCidr?: string;
+  /**
+   * Runs once, after etcd is started and before the API server is, with the address that etcd answers clients at (it may take a moment to). What
+   * it puts there, the API server finds as if another one had stored it before. Where it fails, so does the start.
+   */
+  beforeApiServer?: (etcdUrl: string) => Promise<void>;
   /** Told what is fetched or built. */
   progress?: EnsureToolsOptions["progress"];
 }
@@ -82,6 +87,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   process.once("exit", removeAtExit);
 
   const url = `https://127.0.0.1:${apiPort}`;
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`;
   const serviceCidr = options.serviceCidr ?? "10.96.0.0/16";
   const { path: pki, folder: pkiFolder } = await writeControlPlanePki({
     folder: join(folder, "pki"),
@@ -97,12 +103,12 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const flags: Record<string, string[]> = {
     etcd: etcdFlags({
       dataFolder: join(folder, "etcd"),
-      clientUrl: `http://127.0.0.1:${etcdPort}`,
+      clientUrl: etcdUrl,
       peerUrl: `http://127.0.0.1:${peerPort}`,
     }),
     "kube-apiserver": apiServerFlags({
       pki,
-      etcdUrl: `http://127.0.0.1:${etcdPort}`,
+      etcdUrl,
       bindAddress: "127.0.0.1",
       port: apiPort,
       serviceCidr,
@@ -151,6 +157,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 
   try {
     start("etcd");
+    await options.beforeApiServer?.(etcdUrl);
     start("kube-apiserver");
     await untilReady();
     // They would end if they started before the API server is ready.

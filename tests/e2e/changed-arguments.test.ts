@@ -77,7 +77,7 @@ describe("arguments that change, on the real engine", function () {
   });
 
   describe("of an Installation", () => {
-    const controlPlane = withControlPlanes({ turin: { controllerManager: true } });
+    const controlPlane = withControlPlanes({ turin: { controllerManager: true, definitions: "absent" } });
     let client: KubeClient;
     let untouched: string[];
     before(() => {
@@ -264,7 +264,7 @@ describe("arguments that change, on the real engine", function () {
   });
 
   describe("a WaitFor on a Secret", () => {
-    const controlPlane = withControlPlanes({ genoa: {} });
+    const controlPlane = withControlPlanes({ genoa: { definitions: "absent" } });
     const namespace = "shop";
     const password = Buffer.from("correct horse battery").toString("base64");
     before(async () => {

@@ -9,6 +9,9 @@ import { z } from "zod";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import { startControlPlane } from "../../provider/local-cluster/control-plane";
 import { isRunning, identifyProcess } from "../../provider/local-cluster/process-identity";
+import { KubeClient } from "../../runtime/kube";
+import { Namespace, Tenant } from "../../runtime/api";
+import { OWN_KINDS } from "../../runtime/api/own-kinds";
 import { withControlPlanes } from "../support/with-control-planes";
 
 describe("control planes without nodes", function () {
@@ -25,6 +28,38 @@ describe("control planes without nodes", function () {
       writeFileSync(file, controlPlane(name).kubeconfig, { mode: 0o600 });
       return execFileSync(path, ["--kubeconfig", file, ...args], { encoding: "utf8" });
     };
+  });
+
+  it("serves our kinds from the start, in clusters of their own", async () => {
+    const tenant = (name: string, spec: object) => ({
+      apiVersion: "authentication.liqo.io/v1beta1",
+      kind: "Tenant",
+      metadata: { name, namespace: "default" },
+      spec,
+    });
+    const identities = new Set<string | undefined>();
+    for (const name of ["rome", "milan"] as const) {
+      const client = KubeClient.fromKubeconfig(controlPlane(name).kubeconfig);
+      try {
+        const good = tenant("good", { clusterID: "turin" });
+        assert.equal((await client.create(Tenant, Tenant.parse(good))).spec.clusterID, "turin");
+        const bad = Object.assign(Tenant.parse(good), tenant("bad", { clusterID: 7 }));
+        await assert.rejects(client.create(Tenant, bad), /spec\.clusterID.*must be of type string/);
+        const answers = OWN_KINDS.map(async ({ definition: { group, version, plural } }) => {
+          const { status } = await client.raw({ path: `/apis/${group}/${version}/${plural}` });
+          return [plural, status];
+        });
+        assert.deepEqual(
+          await Promise.all(answers),
+          OWN_KINDS.map(({ definition }) => [definition.plural, 200]),
+        );
+        identities.add((await client.get(Namespace, { name: "kube-system" }))?.metadata.uid);
+      } finally {
+        client.close();
+      }
+    }
+    assert.equal(identities.size, 2);
+    assert.ok(!identities.has(undefined));
   });
 
   it("answers an administrator and records the request", async () => {

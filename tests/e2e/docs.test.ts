@@ -27,8 +27,8 @@ declare const peering: liqo.Peering;
 describe("the documents", function () {
   this.timeout(120_000);
   const controlPlane = withControlPlanes({
-    rome: { serviceCidr: "10.94.0.0/16" },
-    milan: { serviceCidr: "10.95.0.0/16" },
+    rome: { serviceCidr: "10.94.0.0/16", definitions: "absent" },
+    milan: { serviceCidr: "10.95.0.0/16", definitions: "absent" },
   });
   const scratch = mkdtempSync(join(tmpdir(), "pulumi-liqo-docs-"));
   after(() => rmSync(scratch, { recursive: true, force: true }));

@@ -25,7 +25,7 @@ import { withControlPlanes } from "../support/with-control-planes";
 
 describe("kube client", function () {
   this.timeout(60_000);
-  const controlPlane = withControlPlanes({ rome: {} });
+  const controlPlane = withControlPlanes({ rome: { definitions: "absent" } });
   let client: KubeClient;
   before(async () => {
     client = KubeClient.fromKubeconfig(controlPlane("rome").kubeconfig);

@@ -34,7 +34,7 @@ function configMap(name: string, data: Record<string, string>) {
 
 describe("kube controllers", function () {
   this.timeout(60_000);
-  const controlPlane = withControlPlanes({ rome: { auditLog: true } });
+  const controlPlane = withControlPlanes({ rome: { auditLog: true, definitions: "absent" } });
   let client: KubeClient;
   before(async () => {
     client = KubeClient.fromKubeconfig(controlPlane("rome").kubeconfig, { userAgent: "rome-test" });

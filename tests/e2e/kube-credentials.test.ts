@@ -20,7 +20,7 @@ import { withControlPlanes } from "../support/with-control-planes";
 
 describe("credentials of the kube client", function () {
   this.timeout(60_000);
-  const controlPlane = withControlPlanes({ rome: {} });
+  const controlPlane = withControlPlanes({ rome: { definitions: "absent" } });
   let client: KubeClient;
   let folder: string;
   before(async () => {

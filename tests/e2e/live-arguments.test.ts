@@ -87,8 +87,8 @@ const withoutNodes: pulumi.ResourceTransformation = ({ type, props, opts }) => {
 describe("arguments that change on a live stack", function () {
   this.timeout(300_000);
   const controlPlane = withControlPlanes({
-    rome: { serviceCidr: PLAN.rome.serviceCidr, controllerManager: true },
-    milan: { serviceCidr: PLAN.milan.serviceCidr, controllerManager: true },
+    rome: { serviceCidr: PLAN.rome.serviceCidr, controllerManager: true, definitions: "absent" },
+    milan: { serviceCidr: PLAN.milan.serviceCidr, controllerManager: true, definitions: "absent" },
   });
   const clusters: Partial<Record<Side, ManagedCluster>> = {};
   const players: GatewayPlayer[] = [];

@@ -16,7 +16,7 @@ import { withControlPlanes } from "../support/with-control-planes";
 
 describe("WaitFor, on the real engine", function () {
   this.timeout(300_000);
-  const controlPlane = withControlPlanes({ milan: {} });
+  const controlPlane = withControlPlanes({ milan: { definitions: "absent" } });
   const namespace = "liqo-tenant-rome";
   let client: KubeClient;
   let project: PulumiProject;

@@ -77,7 +77,10 @@ describe("resources of the provider, on the real engine", function () {
   });
 
   describe("Preflight", () => {
-    const controlPlane = withControlPlanes({ blue: {}, green: {} });
+    const controlPlane = withControlPlanes({
+      blue: { definitions: "absent" },
+      green: { definitions: "absent" },
+    });
     const looking = (cluster: "blue" | "green", podCidrs: string[] = []) => {
       const { kubeconfig } = controlPlane(cluster);
       return project.stack("preflight", () => {

@@ -5,9 +5,11 @@ import { readFileSync } from "node:fs";
 
 import { z } from "zod";
 
+import { base64 } from "./base64";
+import { until } from "./until";
+
 /** Puts ConfigMaps of 2 kB into etcd as they look after a few writers, in the API server's own form: 10,000 creates would take half a minute. */
 export async function fillEtcd(pid: number, namespace: string, count: number): Promise<void> {
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
   const managedFields = ["liqo", "kubectl"].map((manager) => ({
     manager,
     operation: "Update",
@@ -33,24 +35,74 @@ export async function fillEtcd(pid: number, namespace: string, count: number): P
     return { requestPut: { key, value: base64(JSON.stringify(object)) } };
   };
   for (let i = 0; i < count; i += 100) {
-    await etcd(pid, "/v3/kv/txn", {
+    await request(clientUrl(pid), "/v3/kv/txn", {
       success: Array.from({ length: Math.min(100, count - i) }, (_, j) => put(i + j)),
     });
   }
 }
 
-/** Forgets all history of an etcd, through the gateway on its client address. */
-export async function compactEtcd(pid: number): Promise<void> {
-  const revision = await etcd(pid, "/v3/kv/range", { key: Buffer.from("a").toString("base64") });
-  await etcd(pid, "/v3/kv/compaction", { revision, physical: true });
+/** An object as an API server stored it; both are base64. */
+export const storedObject = z.object({ key: z.string(), value: z.string() });
+export type StoredObject = z.output<typeof storedObject>;
+
+/** What is stored below a prefix. */
+export async function objectsBelow(pid: number, prefix: string): Promise<StoredObject[]> {
+  const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+  const { kvs } = await request(clientUrl(pid), "/v3/kv/range", {
+    key: base64(prefix),
+    range_end: base64(end),
+  });
+  return kvs;
 }
 
-/** A request to the gateway of an etcd. Returns its revision. */
-async function etcd(pid: number, path: string, body: unknown): Promise<string> {
-  const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  const url = words.find((word) => word.startsWith("--listen-client-urls="))?.split("=")[1] ?? "";
+/** Stores objects in an etcd that may just have been started. @throws when it does not take them within `timeoutMs` */
+export async function putObjects(
+  url: string,
+  objects: readonly StoredObject[],
+  timeoutMs = 20_000,
+): Promise<void> {
+  for (const batch of batches(objects)) {
+    const body = { success: batch.map((requestPut) => ({ requestPut })) };
+    await until("etcd takes objects", () => request(url, "/v3/kv/txn", body), { timeoutMs });
+  }
+}
+
+/** An etcd takes 128 operations and 1.5 MiB at once. */
+function batches(objects: readonly StoredObject[]): StoredObject[][] {
+  const batches: StoredObject[][] = [];
+  let size = Infinity;
+  for (const object of objects) {
+    const length = object.key.length + object.value.length;
+    if (size + length > 1_000_000 || batches.at(-1)?.length === 128) {
+      batches.push([]);
+      size = 0;
+    }
+    batches.at(-1)?.push(object);
+    size += length;
+  }
+  return batches;
+}
+
+/** Forgets all history of an etcd, through the gateway on its client address. */
+export async function compactEtcd(pid: number): Promise<void> {
+  const url = clientUrl(pid);
+  const { header } = await request(url, "/v3/kv/range", { key: base64("a") });
+  await request(url, "/v3/kv/compaction", { revision: header.revision, physical: true });
+}
+
+const answer = z.object({
+  header: z.object({ revision: z.string() }),
+  kvs: z.array(storedObject).default([]),
+});
+
+/** A request to the gateway of an etcd. */
+async function request(url: string, path: string, body: unknown): Promise<z.output<typeof answer>> {
   const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
   assert.equal(response.status, 200, await response.clone().text());
-  return z.object({ header: z.object({ revision: z.string() }) }).parse(await response.json()).header
-    .revision;
+  return answer.parse(await response.json());
+}
+
+function clientUrl(pid: number): string {
+  const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  return words.find((word) => word.startsWith("--listen-client-urls="))?.split("=")[1] ?? "";
 }

@@ -7,14 +7,15 @@ import { openSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import type { Deployment } from "../../runtime/api/kubernetes";
-import type { Desired, Kind, KubeObject } from "../../runtime/api/meta";
+import { CustomResourceDefinition, type Deployment } from "../../runtime/api/kubernetes";
+import type { Desired } from "../../runtime/api/meta";
 import { KubeClient } from "../../runtime/kube";
 import { installation } from "../../runtime/plan/installation";
 import type { InstallationSettings } from "../../runtime/plan/installation-settings";
 import type { ControlPlane } from "../../provider/local-cluster/control-plane";
 import { freePorts } from "../../provider/local-cluster/free-port";
 import { accountKubeconfig } from "./account-kubeconfig";
+import { installDefinitions } from "./install-definitions";
 import { kindOf } from "./kind-of";
 
 export type ComponentName = "controller-manager" | "virtual-kubelet" | "webhook";
@@ -151,8 +152,10 @@ export class HostRuntime {
     const { cluster, clusterId, namespace, settings } = this.options;
     const client = KubeClient.fromKubeconfig(cluster.kubeconfig);
     try {
+      await installDefinitions(client);
       const manifests = installation({ clusterId, namespace, image: "host", ...settings });
       for (const manifest of manifests) {
+        if (manifest.kind === CustomResourceDefinition.kind) continue;
         if (manifest.kind === "Deployment") {
           const deployment = manifest as unknown as Desired<Deployment>;
           const component = deployment.spec?.template?.spec?.containers?.[0]?.args?.[0];
@@ -165,28 +168,10 @@ export class HostRuntime {
           }
           continue;
         }
-        await applyWhenServed(client, kindOf(manifest), manifest);
+        await client.apply(kindOf(manifest), manifest, { fieldManager: "test-installation", force: true });
       }
     } finally {
       client.close();
-    }
-  }
-}
-
-/** A custom resource is served a moment after its definition is stored. */
-async function applyWhenServed(
-  client: KubeClient,
-  kind: Kind<KubeObject>,
-  manifest: Desired<KubeObject>,
-): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    try {
-      await client.apply(kind, manifest, { fieldManager: "test-installation", force: true });
-      return;
-    } catch (error) {
-      if (Date.now() > deadline || kind.group.indexOf("liqo.io") < 0) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 }

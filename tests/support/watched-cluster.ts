@@ -23,7 +23,7 @@ export class WatchedCluster {
 
   /** For a mocha suite; the cluster is there from `before` hooks on, with these namespaces. */
   static forSuite(namespaces: readonly string[]): () => WatchedCluster {
-    const controlPlane = withControlPlanes({ rome: {} });
+    const controlPlane = withControlPlanes({ rome: { definitions: "absent" } });
     let cluster: WatchedCluster | undefined;
     before(async () => {
       cluster = new WatchedCluster(controlPlane("rome"));

@@ -1,8 +1,10 @@
 /** Milan, which runs this runtime with webhooks, quotas and network, and turin, which runs nothing: whatever upstream would do there, the tests do. */
 import type { ControlPlane } from "../../../provider/local-cluster/control-plane";
+import { Network } from "../../../runtime/api";
 import { buildKubeconfig } from "../../../runtime/identity";
 import { HostRuntime } from "../host-runtime";
 import { installDefinitions } from "../install-definitions";
+import { until } from "../until";
 import { withControlPlanes } from "../with-control-planes";
 import { GoClient } from "./go-client";
 import { at } from "./liqoctl";
@@ -42,6 +44,12 @@ export class UpstreamClusters {
     const settings = { apiServer: { address: cluster.url }, networking, proxy: true };
     const options = { cluster, clusterId: "milan", namespace: "liqo-system", settings };
     [this.runtime] = await Promise.all([HostRuntime.start(options), installDefinitions(this.turin.client)]);
+    // Processes are ready before they have done their first work, and upstream's liqoctl takes an installation for complete.
+    await until("milan's networks have their ranges", async () => {
+      const { client } = this.admin;
+      const own = await client.list(Network, { namespace: options.namespace });
+      return own.length > 0 && own.every(({ status }) => status?.cidr !== undefined);
+    });
   }
 
   /** Whoever has credentials that milan gave. */
