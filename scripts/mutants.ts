@@ -18,6 +18,8 @@ import { allSources, testSources } from "../tests/runner/suite";
 const USAGE = "npm run mutants -- PATH… [--least PERCENT]";
 /** Installed on first use: it is large, and nothing else needs it. */
 const STRYKER = "10.0.0";
+/** Below the checkout, so that modules are found. */
+const COPIES = ".build/mutants";
 
 const reportSchema = z.object({
   files: z.record(
@@ -84,17 +86,16 @@ function runStryker(
       folder,
     );
   }
-  const node = process.execPath;
   const compiled = tests.map((test) => join("dist", test.replace(/\.ts$/, ".js")));
   const configuration = {
     mutate: mutated,
     testRunner: "command",
+    // Stryker splits commands at spaces and runs them in a copy three folders below the checkout.
     commandRunner: {
-      command: `"${node}" "${join(root, "node_modules/mocha/bin/mocha.js")}" --exit --bail --reporter dot ${compiled.join(" ")}`,
+      command: `node ../../../node_modules/mocha/bin/mocha.js --exit --bail --reporter dot ${compiled.join(" ")}`,
     },
-    buildCommand: `"${node}" "${join(root, "node_modules/typescript7/bin/tsc")}" -p tsconfig.json --noCheck`,
-    // Below the checkout, where modules are found.
-    tempDirName: ".build/mutants",
+    buildCommand: "node ../../../node_modules/typescript7/bin/tsc -p tsconfig.json --noCheck",
+    tempDirName: COPIES,
     ignorePatterns: [".build", "dist", "docs", "examples"],
     // The compiler is another one than Stryker knows.
     tsconfigFile: "none.json",
@@ -108,7 +109,7 @@ function runStryker(
   mkdirSync(join(root, ".build"), { recursive: true });
   rmSync(report, { force: true });
   writeFileSync(file, JSON.stringify(configuration));
-  run(node, [script, "run", file], root);
+  run(process.execPath, [script, "run", file], root);
 }
 
 function run(program: string, args: readonly string[], cwd: string): void {
