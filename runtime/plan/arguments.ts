@@ -1,7 +1,6 @@
 import type { z } from "zod";
 
-import { InvalidObjectError } from "../api/invalid-object";
-import { sentencesOf } from "../api/zod-issues";
+import { InvalidObjectError, sentencesOf } from "../api/invalid-object";
 
 /**
  * Validates the arguments of a component or command; fills the defaults.

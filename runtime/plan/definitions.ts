@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { crds } from "../api/generate/custom-resource-definition";
+import { crds } from "../api/crd";
 import { WellKnownLabel } from "../api/keys";
 import type { CustomResourceDefinition } from "../api/kubernetes";
 import { componentLabels, MANAGED_BY } from "./component-labels";

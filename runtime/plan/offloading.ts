@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { Label, Name } from "../api/keys";
 import { NamespaceOffloading, type VirtualNode } from "../api/offloading";
-import { ingressClasses, loadBalancerClasses, storageClasses } from "../api/schema/classes";
+import { ingressClasses, loadBalancerClasses, storageClasses } from "../api/schema/fields";
 import { annotationsSchema } from "./annotations";
 import type { ManifestOf } from "./manifest";
 import { clusterIdSchema, namespaceNameSchema, objectNameSchema } from "./names";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { quantityFault } from "../api/amount-faults";
+import { quantityFault } from "../api/quantity";
 
 /** Amounts by resource name, as strings. */
 export const resourceListSchema = z.record(

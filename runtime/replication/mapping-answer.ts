@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { sentencesOf } from "../api/zod-issues";
+import { sentencesOf } from "../api/invalid-object";
 import { ownEntry } from "../plan/asked-namespaces";
 import type { Answer } from "./answer";
 import { namespaceName } from "./answer-fields";

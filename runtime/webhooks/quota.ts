@@ -1,5 +1,5 @@
 import { Label, Quota } from "../api";
-import { amountFaults } from "../api/amount-faults";
+import { amountFaults } from "../api/quantity";
 import { resourceSliceUser } from "../identity";
 import type { AdmissionRequest, Verdict } from "./admission-review";
 import { verdictOnValidation } from "./fault-verdict";

@@ -1,5 +1,5 @@
 import { Label, type ResourceSlice } from "../api";
-import { amountFaults } from "../api/amount-faults";
+import { amountFaults } from "../api/quantity";
 import {
   checkCertificateRequest,
   InvalidCertificateRequest,

@@ -1,5 +1,5 @@
 import { type VirtualNode } from "../api";
-import { amountFaults } from "../api/amount-faults";
+import { amountFaults } from "../api/quantity";
 import { objectNameSchema } from "../plan/names";
 import type { AdmittedObject } from "./admission-review";
 import type { ValidationResult } from "./fault-verdict";

@@ -1,10 +1,8 @@
 /** Manifests for the administrator of the other cluster, by which two people peer without both kubeconfigs in one hand. */
 import { Command, Option } from "commander";
 
-import { Tenant } from "../../api/authentication";
-import { authParams as authParamsSchema } from "../../api/authentication/auth-params";
-import { Label, Name, tenantNamespaceName } from "../../api/keys";
-import { DataKey } from "../../api/keys";
+import { authParams as authParamsSchema, Tenant } from "../../api/authentication";
+import { DataKey, Label, Name, tenantNamespaceName } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
 import { GatewayClient, GatewayServer } from "../../api/networking";
 import { configuration, publicKey } from "../../plan/networking/peering";

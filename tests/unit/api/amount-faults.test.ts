@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { amountFaults } from "../../../runtime/api/amount-faults";
+import { amountFaults } from "../../../runtime/api/quantity";
 
 describe("amounts of a node", () => {
   it("may be any that a node can have", () => {

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import type { z } from "zod";
 
 import { InvalidObjectError, OWN_KINDS } from "../../../runtime/api";
-import { structuralSchema } from "../../../runtime/api/schema/structural-schema";
-import type { StructuralSchema } from "../../../runtime/api/schema/structural";
+import { structuralSchema, type StructuralSchema } from "../../../runtime/api/schema/structural-schema";
 import type { Manifest } from "../../support/api-samples/manifest";
 import { REFUSALS } from "../../support/api-samples/refusals";
 import { SAMPLES } from "../../support/api-samples/samples";

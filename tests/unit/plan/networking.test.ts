@@ -10,7 +10,7 @@ import {
 import {
   WgGatewayClientTemplate,
   WgGatewayServerTemplate,
-} from "../../../runtime/api/networking/wg-gateway-templates";
+} from "../../../runtime/api/networking/wireguard-gateway";
 import { readFlags, splitCommandLine } from "../../../runtime/component/command-line";
 import {
   controllerManagerFlags,
