@@ -1,7 +1,7 @@
 /** Texts of flags, read. Each throws commander's error for a value that cannot be used. */
 import { InvalidArgumentError } from "commander";
 
-import { isQuantity } from "../plan/quantity";
+import { isQuantity } from "../api/quantity";
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 

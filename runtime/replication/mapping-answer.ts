@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { sentencesOf } from "../api/invalid-object";
-import { ownEntry } from "../plan/asked-namespaces";
+import { ownEntry } from "../plan/peer-objects";
 import type { Answer } from "./answer";
 import { namespaceName } from "./answer-fields";
 

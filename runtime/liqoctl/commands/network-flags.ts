@@ -2,8 +2,7 @@
 import { Option } from "commander";
 
 import { parseArguments } from "../../plan/arguments";
-import { DEFAULT_MTU, TUNNEL_PORT } from "../../plan/networking/names";
-import { type NetworkLink, networkLinkSchema } from "../../plan/networking/peering";
+import { DEFAULT_MTU, type NetworkLink, networkLinkSchema, TUNNEL_PORT } from "../../plan/networking/peering";
 import { wholeNumber } from "../values";
 
 export interface LinkFlags {

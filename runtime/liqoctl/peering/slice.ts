@@ -1,7 +1,7 @@
 import { ResourceSlice } from "../../api/authentication";
 import { Annotation, Label, LabelValue } from "../../api/keys";
 import type { ManifestOf } from "../../plan/manifest";
-import { parseQuantity } from "../../plan/quantity";
+import { parseQuantity } from "../../api/quantity";
 import { resourceSlice, type PeeringSide } from "../../plan/peering";
 import { sliceRequestSchema } from "../../plan/offloading";
 import { parseArguments } from "../../plan/arguments";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { NamespaceMap, NamespaceOffloading } from "../../../runtime/api";
-import { askedNames } from "../../../runtime/plan/asked-namespaces";
+import { askedNames } from "../../../runtime/plan/peer-objects";
 
 const map = (desiredMapping?: Record<string, string>): NamespaceMap => ({
   apiVersion: NamespaceMap.apiVersion,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import fc from "fast-check";
 
-import { creatorUserLabel } from "../../../runtime/plan/creator-user";
+import { creatorUserLabel } from "../../../runtime/plan/peer-objects";
 
 describe("the creator's label", () => {
   const table: [username: string, label: string | undefined][] = [

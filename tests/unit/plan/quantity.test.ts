@@ -10,7 +10,7 @@ import {
   isQuantity,
   parseQuantity,
   subtractAmounts,
-} from "../../../runtime/plan/quantity";
+} from "../../../runtime/api/quantity";
 
 describe("quantities", () => {
   const table: [value: string | number, nano: bigint][] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { resourceListSchema } from "../../../runtime/plan/resource-list";
+import { resourceListSchema } from "../../../runtime/plan/arguments";
 
 describe("amounts of resources", () => {
   it("are taken as text or number", () => {

@@ -1,27 +1,19 @@
-import type {
-  APIService,
-  ClusterRole,
-  ClusterRoleBinding,
-  RoleBinding,
-  Service,
-  ServiceAccount,
-} from "../api/kubernetes";
+import type { APIService, Service, ServiceAccount } from "../api/kubernetes";
 import { type Component, deployment, type ImageSettings } from "./component-deployment";
-import { componentLabels, type Module, selectorLabels } from "./component-labels";
-import type { Manifest, ManifestOf } from "./manifest";
+import { componentLabels, type Manifest, type ManifestOf, type Module, selectorLabels } from "./manifest";
 import { metricAgentRules } from "./rbac";
+import { accountsOf, clusterRole, clusterRoleBinding, roleBinding } from "./rbac/manifests";
 
-/** Parts of an installation that not everybody wants (control plane reference 16). */
+/** Components that an installation has on request: the API server proxy and the metric agent (control plane reference 16). */
 
-/** Where the proxy listens, as upstream's does; peers read it from its Service. */
-export const PROXY_PORT = 8118;
+/** Port of the proxy, the same as upstream's; peers read it from its Service. */
+const PROXY_PORT = 8118;
 export const PROXY_SERVICE = "liqo-proxy";
 const METRIC_AGENT_PORT = 8443;
-const RBAC = "rbac.authorization.k8s.io";
 
 const small = { replicas: 1, heapMib: 96, mayOverlap: true } as const;
 
-/** The proxy by which peers reach the API server through the tunnel. Its account has no rights: it passes on what it cannot read. */
+/** The proxy by which peers reach the API server through the tunnel. Its account has no rights: the connections that it forwards are encrypted end to end. */
 export function proxyManifests(settings: ImageSettings): Manifest[] {
   const component: Component = {
     ...small,
@@ -51,28 +43,12 @@ export function metricAgentManifests(settings: ImageSettings): Manifest[] {
   };
   const name = "liqo-metric-agent";
   const labels = componentLabels("metric-agent", "offloading");
-  const subjects = [{ kind: "ServiceAccount", name, namespace }];
-  const role: ManifestOf<ClusterRole> = {
-    apiVersion: `${RBAC}/v1`,
-    kind: "ClusterRole",
-    metadata: { name, labels },
-    rules: metricAgentRules,
-  };
-  const binding: ManifestOf<ClusterRoleBinding> = {
-    apiVersion: `${RBAC}/v1`,
-    kind: "ClusterRoleBinding",
-    metadata: { name, labels },
-    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
-    subjects,
-  };
+  const accounts = accountsOf(namespace, [name]);
   // It learns there who the aggregator is.
-  const authentication: ManifestOf<RoleBinding> = {
-    apiVersion: `${RBAC}/v1`,
-    kind: "RoleBinding",
-    metadata: { name, namespace: "kube-system", labels },
-    roleRef: { apiGroup: RBAC, kind: "Role", name: "extension-apiserver-authentication-reader" },
-    subjects,
-  };
+  const authentication = roleBinding({ name, namespace: "kube-system", labels }, accounts, {
+    kind: "Role",
+    name: "extension-apiserver-authentication-reader",
+  });
   const api: ManifestOf<APIService> = {
     apiVersion: "apiregistration.k8s.io/v1",
     kind: "APIService",
@@ -82,15 +58,15 @@ export function metricAgentManifests(settings: ImageSettings): Manifest[] {
       version: "v1beta1",
       groupPriorityMinimum: 100,
       versionPriority: 100,
-      // Its certificate is its own; it is the aggregator that proves itself here.
+      // The agent signs its certificate itself: here the aggregator proves who it is, not the agent.
       insecureSkipTLSVerify: true,
       service: { name, namespace, port: 443 },
     },
   };
   return [
     account(namespace, "metric-agent", "offloading"),
-    role,
-    binding,
+    clusterRole(name, labels, metricAgentRules),
+    clusterRoleBinding(name, labels, accounts),
     authentication,
     service(namespace, "metric-agent", "offloading", { port: 443, targetPort: "api" }),
     deployment(settings, component),
