@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { type AtStake, sayAtStake } from "../../../runtime/liqoctl/peering/what-ends";
+import { type AtStake, sayAtStake } from "../../../runtime/liqoctl/commands/unpeer";
 
 describe("what ends with a peering", () => {
   const sentences: [AtStake, string | undefined][] = [

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 
+import fc from "fast-check";
+
 import { NamespaceMap, NamespaceOffloading } from "../../../runtime/api";
-import { askedNames } from "../../../runtime/plan/peer-objects";
+import { askedNames, creatorUserLabel } from "../../../runtime/plan/peer-objects";
 
 const map = (desiredMapping?: Record<string, string>): NamespaceMap => ({
   apiVersion: NamespaceMap.apiVersion,
@@ -78,5 +80,32 @@ describe("the names that are asked of a provider for a namespace", () => {
   it("do not come from an object's prototype", () => {
     for (const name of ["constructor", "valueof", "__proto__"])
       assert.deepEqual(askedNames(mapped, name, offloading()), []);
+  });
+});
+
+describe("the creator's label", () => {
+  const table: [username: string, label: string | undefined][] = [
+    ["pool-a8a4c692b93b", "pool-a8a4c692b93b"],
+    ["system:serviceaccount:a:b", "system-serviceaccount-a-b"],
+    ["jane@example.com", "jane-example.com"],
+    ["", undefined],
+  ];
+  for (const [username, label] of table) {
+    it(`of ${JSON.stringify(username)} is ${JSON.stringify(label)}`, () => {
+      assert.equal(creatorUserLabel(username), label);
+    });
+  }
+
+  it("is a label value for any name", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 300 }), (username) => {
+        assert.match(creatorUserLabel(username) ?? "", /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/);
+      }),
+    );
+  });
+
+  it("differs for long names that begin alike", () => {
+    const long = "system:serviceaccount:".padEnd(80, "a");
+    assert.notEqual(creatorUserLabel(`${long}1`), creatorUserLabel(`${long}2`));
   });
 });
