@@ -362,16 +362,16 @@ describe("settings of the networking", () => {
 
 /** Whose manifests for a kind stand in the page, as they are copied. */
 function manifestOfPage(kind: string): unknown {
-  const page = readFileSync(join(packageRoot(), "docs/network.md"), "utf8");
+  const page = readFileSync(join(packageRoot(), "docs/user/network.md"), "utf8");
   const found = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)]
     .flatMap(([, text = ""]) => parseAllDocuments(text))
     .filter((document) => document.get("kind") === kind)
     .map((document): unknown => document.toJS());
-  assert.equal(found.length, 1, `docs/network.md has one ${kind}`);
+  assert.equal(found.length, 1, `docs/user/network.md has one ${kind}`);
   return found[0];
 }
 
-describe("the manifests of docs/network.md", () => {
+describe("the manifests of docs/user/network.md", () => {
   const link = networkLinkSchema.parse({ serviceType: "NodePort", nodePort: 31840 });
   const atMilan = { side: { clusterId: "milan", tenantNamespace: "liqo-tenant-rome" }, peer: "rome" };
   const atRome = { side: { clusterId: "rome", tenantNamespace: "liqo-tenant-milan" }, peer: "milan" };
