@@ -70,7 +70,7 @@ export default tseslint.config(
   forbid(
     ["runtime/identity/**/*.ts", "runtime/plan/**/*.ts"],
     [
-      "^(\\.\\./)+(?!\\.\\./|api/|identity/|plan/|networking/names$|ipam/(address|allocation-error|cidr|ipam|pools|special-ranges|network-stage)$)[a-z-]+/",
+      "^(\\.\\./)+(?!\\.\\./|api/|identity/|plan/|rbac/networking$|ipam/(address|allocation-error|cidr|ipam|pools|special-ranges|network-stage)$)[a-z-]+/",
       "@pulumi/",
     ],
     "runtime/identity and runtime/plan are pure: they know runtime/api, and of runtime/ipam the arithmetic of networks and the memory of what is in use",

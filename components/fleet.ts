@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { fleetTopologySchema } from "../runtime/plan/fleet";
+import { fleetTopologySchema } from "../runtime/plan/topology";
 import { fleetShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, clusterProvider, inState } from "./cluster";

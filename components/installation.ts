@@ -6,11 +6,11 @@ import { NetworkingGuard } from "../provider/networking-guard/resource";
 import { Preflight } from "../provider/preflight/resource";
 import { RemovalGuard } from "../provider/removal-guard/resource";
 import type { Deployment } from "../runtime/api/kubernetes";
-import { metricAgentManifests, proxyManifests } from "../runtime/plan/auxiliary";
+import { metricAgentManifests, proxyManifests } from "../runtime/plan/optional-components";
 import { DeploymentName, deployments } from "../runtime/plan/deployments";
-import { definitionsDigest } from "../runtime/plan/definitions";
 import {
   clusterIdConfigMap,
+  definitionsDigest,
   foundation,
   liqoNamespace,
   telemetryConfigMap,
@@ -22,7 +22,7 @@ import {
   installationStructureSchema,
 } from "../runtime/plan/installation-settings";
 import type { Manifest, ManifestOf } from "../runtime/plan/manifest";
-import { clusterIdSchema } from "../runtime/plan/names";
+import { clusterIdSchema } from "../runtime/plan/arguments";
 import {
   awsAuthManifests,
   virtualKubeletManifests,

@@ -16,7 +16,7 @@ import {
   networkStructureSchema,
   publicKey,
 } from "../runtime/plan/networking/peering";
-import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
+import { peeringNeedsSchema } from "../runtime/plan/topology";
 import { networkPeeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { type ClusterArgs, connected, inState } from "./cluster";

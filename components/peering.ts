@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { ProxyRead } from "../provider/proxy-read/resource";
 import { networkLinkSchema, networkStructureSchema } from "../runtime/plan/networking/peering";
-import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
+import { peeringNeedsSchema } from "../runtime/plan/topology";
 import { peeringShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";
 import { AuthenticationPeering } from "./authentication-peering";

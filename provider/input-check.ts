@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { sentencesOf } from "../runtime/api/zod-issues";
+import { sentencesOf } from "../runtime/api/invalid-object";
 import type { InputFault } from "./resource-definition";
 import { hasUnknown } from "./unknown";
 

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { packageRoot } from "../runtime/api/package-root";
-import { fullInstallation } from "../runtime/plan/full-installation";
-import { permissionsOf, permissionsPage } from "../runtime/plan/permissions";
+import { fullInstallation, permissionsOf, permissionsPage } from "../runtime/plan/permissions";
 
 writeFileSync(join(packageRoot(), "docs/permissions.md"), permissionsPage(permissionsOf(fullInstallation())));

@@ -2,8 +2,8 @@ import { z } from "zod";
 
 import { CustomResourceDefinition, WellKnownLabel } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
-import { MANAGED_BY } from "../../runtime/plan/component-labels";
-import { definitions, DEFINITIONS_SELECTOR } from "../../runtime/plan/definitions";
+import { MANAGED_BY } from "../../runtime/plan/manifest";
+import { definitions, DEFINITIONS_SELECTOR } from "../../runtime/plan/installation";
 import { clusterInputs, inCluster, lookMs, recorded, timeoutInput } from "../cluster-inputs";
 import type { ProviderContext } from "../resource-definition";
 import { resourceFunctions } from "../resource-functions";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { Tenant } from "../../runtime/api";
-import { authParams as authParamsSchema } from "../../runtime/api/authentication/auth-params";
+import { authParams as authParamsSchema } from "../../runtime/api/authentication";
 import {
   CertificateError,
   parseCertificate,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { Annotation, HOLDER_PREFIX, isOn, Label, type Namespace, type ObjectMeta } from "../../runtime/api";
-import { isTenantNamespace } from "../../runtime/plan/peer-namespace";
+import { isTenantNamespace } from "../../runtime/plan/peer-objects";
 import { tenantNamespace } from "../../runtime/plan/peering";
 
 /** The namespace for one peer, as a stack wants it. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import type { Kind, KubeObject } from "../../runtime/api";
-import { checkEnvelope } from "../../runtime/api/object-envelope";
+import { checkEnvelope } from "../../runtime/api/invalid-object";
 import { ApiError, type CallOptions, type KubeClient } from "../../runtime/kube";
 
 const resourceList = z.object({

@@ -1,14 +1,17 @@
 import { z } from "zod";
 
-import { InvalidObjectError, isRecord, subjectOf } from "./invalid-object";
+import {
+  checkEnvelope,
+  InvalidObjectError,
+  isRecord,
+  sentencesOf,
+  subjectOf,
+  unknownFields,
+} from "./invalid-object";
 import type { Kind, ObjectMeta } from "./meta";
-import { checkEnvelope } from "./object-envelope";
-import { objectMeta } from "./schema/object-meta";
 import { embeddedSchema } from "./schema/embedded";
-import type { ValidationRule } from "./schema/structural";
-import { structuralSchema } from "./schema/structural-schema";
-import { unknownFields } from "./schema/unknown-fields";
-import { sentencesOf } from "./zod-issues";
+import { stringMap } from "./schema/fields";
+import { structuralSchema, type ValidationRule } from "./schema/structural-schema";
 
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
@@ -193,3 +196,32 @@ function once<V>(make: () => V): () => V {
   let made: { value: V } | undefined;
   return () => (made ??= { value: make() }).value;
 }
+
+const ownerReference = () =>
+  z.object({
+    apiVersion: z.string().min(1),
+    kind: z.string().min(1),
+    name: z.string().min(1),
+    uid: z.string().min(1),
+    controller: z.boolean().optional(),
+    blockOwnerDeletion: z.boolean().optional(),
+  });
+
+/** Metadata of an object that has a name. */
+const objectMeta = (): z.ZodType<ObjectMeta> =>
+  z.object({
+    name: z.string().min(1),
+    namespace: z.string().optional(),
+    generateName: z.string().optional(),
+    uid: z.string().optional(),
+    resourceVersion: z.string().optional(),
+    generation: z.number().int().optional(),
+    creationTimestamp: z.string().nullish(),
+    deletionTimestamp: z.string().nullish(),
+    deletionGracePeriodSeconds: z.number().int().nullish(),
+    labels: stringMap().optional(),
+    annotations: stringMap().optional(),
+    finalizers: z.array(z.string()).optional(),
+    ownerReferences: z.array(ownerReference()).optional(),
+    managedFields: z.array(z.record(z.string(), z.unknown())).optional(),
+  });

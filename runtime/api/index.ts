@@ -1,7 +1,7 @@
-export * from "./authentication";
+export { type AuthParams, Identity, Renew, ResourceSlice, Tenant } from "./authentication";
 export * from "./core";
 export * from "./define-kind";
-export { crds } from "./generate/custom-resource-definition";
+export { crds, OWN_KINDS } from "./crd";
 export { InvalidObjectError } from "./invalid-object";
 export * from "./ipam";
 export * from "./keys";
@@ -9,6 +9,5 @@ export * from "./kubernetes";
 export * from "./meta";
 export * from "./networking";
 export * from "./offloading";
-export { OWN_KINDS } from "./own-kinds";
 export { packageRoot } from "./package-root";
 export type { Quantity } from "./schema/fields";

@@ -1,6 +1,6 @@
 import { EventReason, Identity, type ResourceSlice, sliceIdentityName } from "../api";
 import { type Controller, controllerOf, runController, watches, writeIfChanged } from "../kube";
-import { isSource } from "../plan/replication";
+import { isSource } from "../plan/peer-objects";
 import type { AuthenticationContext } from "./authentication-context";
 import { withGlobalMetadata } from "./global-metadata";
 import { isOwnSource, slicesOfIdentities } from "./own-sources";

@@ -1,6 +1,6 @@
 import { type Identity, type KubeObject, Label, type ResourceSlice, type Secret } from "../api";
 import { keyOf, type Source, watches } from "../kube";
-import { isSource } from "../plan/replication";
+import { isSource } from "../plan/peer-objects";
 import type { AuthenticationCaches } from "./caches";
 
 /** Names one direction of a peering at its consumer: where its objects are, and who is asked. */

@@ -1,7 +1,7 @@
 import { Quota } from "../api";
 import { resourceSliceUser } from "../identity";
 import { type Controller, type Informer, runController, watches, writeIfChanged } from "../kube";
-import { isCopy } from "../plan/replication";
+import { isCopy } from "../plan/peer-objects";
 import type { AuthenticationContext } from "./authentication-context";
 import { withGlobalMetadata } from "./global-metadata";
 import { ownedBy } from "./owned-by";

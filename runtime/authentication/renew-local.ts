@@ -11,7 +11,7 @@ import {
   watches,
   writeIfChanged,
 } from "../kube";
-import { isCopy } from "../plan/replication";
+import { isCopy } from "../plan/peer-objects";
 import type { AuthenticationContext } from "./authentication-context";
 import { clusterKeyPair } from "./cluster-keys";
 import { ownedBy } from "./owned-by";

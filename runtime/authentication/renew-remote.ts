@@ -8,7 +8,7 @@ import {
   Terminal,
   watches,
 } from "../kube";
-import { isCopy } from "../plan/replication";
+import { isCopy } from "../plan/peer-objects";
 import { type AuthenticationContext, labelledPeer } from "./authentication-context";
 import { keyReplacement } from "./rotated-key";
 import { describeLookup } from "./tenant-namespaces";

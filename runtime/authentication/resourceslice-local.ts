@@ -10,7 +10,7 @@ import {
   samePublicKey,
 } from "../identity";
 import { type Controller, exceptStatus, keyOf, runController, watches, writeIfChanged } from "../kube";
-import { isCopy } from "../plan/replication";
+import { isCopy } from "../plan/peer-objects";
 import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
 import { clusterKeyPair, previousPublicKeys } from "./cluster-keys";
 import { isOwnSource, slicesOfIdentities } from "./own-sources";

@@ -22,7 +22,7 @@ import {
   timestamp,
   watches,
 } from "../kube";
-import { isCopy } from "../plan/replication";
+import { isCopy } from "../plan/peer-objects";
 import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
 import type { IdentityProvider } from "./identity-provider/identity-provider";
 import { isReplaced } from "./rotated-key";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { Annotation, ConditionReason, type ResourceSlice, type StorageClass, type Tenant } from "../api";
-import { amountFaults } from "../api/amount-faults";
+import { amountFaults } from "../api/quantity";
 import { type DesiredCondition, mergeConditions } from "../kube";
 import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./default-class";
 

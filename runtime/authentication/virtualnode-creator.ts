@@ -8,7 +8,7 @@ import {
   watches,
   writeIfChanged,
 } from "../kube";
-import { isSource } from "../plan/replication";
+import { isSource } from "../plan/peer-objects";
 import { type AuthenticationContext, labelledPeer } from "./authentication-context";
 import { withGlobalMetadata } from "./global-metadata";
 import { isOwnSource, slicesOfIdentities } from "./own-sources";

@@ -11,7 +11,8 @@ import { DEFAULT_POOLS } from "../ipam/pools";
 import type { Clock } from "../kube";
 import type { NetworkingOptions } from "../networking/options";
 import type { TelemetryOptions } from "../telemetry/start";
-import { NetworkingRole, OVERLAY_PORT } from "../plan/networking/names";
+import { OVERLAY_PORT } from "../plan/networking/settings";
+import { NetworkingRole } from "../plan/rbac/networking";
 import { type PodPolicy, podSecurityLevels } from "../plan/pod-policy";
 
 /** Upstream's own default is in lower case, which its API refuses. */

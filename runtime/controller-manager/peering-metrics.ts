@@ -2,8 +2,8 @@ import { Gauge, type Registry } from "prom-client";
 import { ForeignCluster, Identity, ResourceSlice, Tenant } from "../api";
 import { CertificateError, parseCertificate } from "../identity";
 import type { InformerSet } from "../kube";
-import { isCopy, isSource } from "../plan/replication";
-import { isQuantity, parseQuantity } from "../plan/quantity";
+import { isCopy, isSource } from "../plan/peer-objects";
+import { isQuantity, parseQuantity } from "../api/quantity";
 
 /**
  * Registers what upstream has no metrics of: the state of each peering, when certificates expire, what slices grant. All of it is read from the

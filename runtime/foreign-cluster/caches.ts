@@ -17,7 +17,7 @@ import {
 } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
 import { DeploymentName } from "../plan/deployments";
-import { maySpeakOf } from "../plan/peer-namespace";
+import { maySpeakOf } from "../plan/peer-objects";
 import type { ForeignClusterOptions } from "./options";
 
 const peer = "peer";

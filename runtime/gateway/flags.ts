@@ -1,6 +1,6 @@
 import { z } from "zod";
 import * as flag from "../component/flags";
-import { TUNNEL_MTU } from "../api/networking/endpoint";
+import { TUNNEL_MTU } from "../api/networking/gateway";
 import { agentFlags } from "../networking/agent-flags";
 import { DEFAULT_MTU } from "../networking/tunnel";
 

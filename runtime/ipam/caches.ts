@@ -1,6 +1,6 @@
 import { Configuration, EndpointSlice, IP, Label, Namespace, Network, Service } from "../api";
 import type { Informer, InformerSet } from "../kube";
-import { isTenantNamespace } from "../plan/peer-namespace";
+import { isTenantNamespace } from "../plan/peer-objects";
 import { MANAGED_BY_IP } from "./ip-service";
 import { NetworkType, typeOf } from "./network-stage";
 

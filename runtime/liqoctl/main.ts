@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
 
-import { nodeVersionFault } from "./node-version";
-import { runLiqoctl } from "./program";
-import { processTerminal } from "./terminal/terminal";
+import { nodeVersionFault, runLiqoctl } from "./program";
+import { processTerminal } from "./terminal";
 
 const fault = nodeVersionFault(process.versions.node);
 if (fault !== undefined) {

@@ -3,20 +3,31 @@ import { Command, CommanderError } from "commander";
 import { authenticateCommand, unauthenticateCommand } from "./commands/authenticate";
 import { createCommand } from "./commands/create";
 import { deleteCommand } from "./commands/delete";
-import { forceCommand } from "./commands/force";
+import { forceCommand, unpeerCommand } from "./commands/unpeer";
 import { generateCommand, getCommand } from "./commands/generate";
-import { infoCommand } from "./commands/info";
+import { infoCommand, versionCommand } from "./commands/info";
 import { networkCommand } from "./commands/network";
 import { offloadCommand, unoffloadCommand } from "./commands/offload";
 import { peerCommand } from "./commands/peer";
 import { switchCommands } from "./commands/tenant-switches";
-import { unpeerCommand } from "./commands/unpeer";
-import { versionCommand } from "./commands/version";
-import type { CommandContext } from "./command";
 import { CommandError } from "./failure";
 import { globalOptions } from "./options";
-import { Progress } from "./terminal/progress";
-import type { Terminal } from "./terminal/terminal";
+import type { CommandContext } from "./run";
+import { Progress, type Terminal } from "./terminal";
+
+/** As package.json has it in `engines`: older ones lack what certificates are read with. */
+const OLDEST = { major: 22, minor: 19 };
+
+/**
+ * What is wrong with the Node that runs this; undefined where it will do.
+ *
+ * @param version such as `24.1.0`
+ */
+export function nodeVersionFault(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return undefined;
+  return `liqoctl needs Node ${OLDEST.major}.${OLDEST.minor} or later, and this is ${version}; in a clone there is one: node_modules/.bin/node`;
+}
 
 /** `liqoctl` with all its commands (control plane reference 17.2). */
 export function liqoctl(context: CommandContext): Command {

@@ -1,7 +1,9 @@
+import { Command } from "commander";
+
 import type { CallOptions } from "../kube";
-import { Interrupted, TimedOut } from "./failure";
-import type { Progress } from "./terminal/progress";
-import type { Terminal } from "./terminal/terminal";
+import { CommandError, Interrupted, TimedOut } from "./failure";
+import type { GlobalFlags } from "./options";
+import { Progress, type Terminal } from "./terminal";
 
 /** One run of a command: until when it may go on, and where it says what it does. */
 export interface Run {
@@ -20,7 +22,7 @@ export interface Run {
 /** Longest time for one answer of an API server. */
 const ANSWER_MS = 15_000;
 
-export interface RunOptions extends Pick<Run, "terminal" | "progress" | "metadata" | "skipConfirm"> {
+interface RunOptions extends Pick<Run, "terminal" | "progress" | "metadata" | "skipConfirm"> {
   /** For ever where none is given. */
   timeoutMs?: number;
   /** Ctrl-C. */
@@ -28,7 +30,7 @@ export interface RunOptions extends Pick<Run, "terminal" | "progress" | "metadat
 }
 
 /** Works under a time limit. */
-export async function withRun<T>(options: RunOptions, work: (run: Run) => Promise<T>): Promise<T> {
+async function withRun<T>(options: RunOptions, work: (run: Run) => Promise<T>): Promise<T> {
   const { timeoutMs, interrupt, ...rest } = options;
   const ended = new AbortController();
   const interrupted = () => ended.abort(new Interrupted());
@@ -43,4 +45,65 @@ export async function withRun<T>(options: RunOptions, work: (run: Run) => Promis
     clearTimeout(timer);
     interrupt.removeEventListener("abort", interrupted);
   }
+}
+
+/** What every command is built with. */
+export interface CommandContext {
+  terminal: Terminal;
+  /** Ctrl-C. */
+  interrupt: AbortSignal;
+}
+
+/**
+ * The action of a command: its flags with those of the program, under its `--timeout`.
+ *
+ * @param work gets the words that are no flags, too
+ */
+export function runs<Flags extends object>(
+  { terminal, interrupt }: CommandContext,
+  work: (run: Run, flags: Flags & GlobalFlags, words: readonly string[]) => Promise<void>,
+): (...given: unknown[]) => Promise<void> {
+  return async (...given) => {
+    const command = given.at(-1);
+    if (!(command instanceof Command)) throw new Error("an action is called with its command");
+    const flags = command.optsWithGlobals<Flags & GlobalFlags & { timeout?: number }>();
+    await withRun(
+      {
+        terminal,
+        interrupt,
+        progress: new Progress(terminal, flags.verbose),
+        metadata: { labels: flags.globalLabels ?? {}, annotations: flags.globalAnnotations ?? {} },
+        skipConfirm: flags.skipConfirm,
+        ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout }),
+      },
+      (run) => work(run, flags, command.args),
+    );
+  };
+}
+
+/** Reads a part of what is shown. Where that fails, it says so, and the rest is still shown. */
+export async function readOrWarn<T>(run: Run, what: string, fallback: T, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    run.signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : String(error);
+    run.progress.warn(undefined, `${what} cannot be read: ${why}`);
+    return fallback;
+  }
+}
+
+/** Asks before something is taken away. Nobody there to answer is a refusal, too. */
+export async function confirm(run: Run, what: string): Promise<void> {
+  if (run.skipConfirm) return;
+  if (!run.terminal.interactive)
+    throw new CommandError(`${what}: nobody can be asked whether to`, "give --skip-confirm to do it unasked");
+  const answer = await run.terminal.ask(`${what}. Go on? [y/N] `, run.signal);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError("action aborted");
+}
+
+/** Says what is taken away, and asks where somebody can be asked; scripts go on unasked. */
+export async function confirmOnTerminal(run: Run, what: string): Promise<void> {
+  if (run.terminal.interactive && !run.skipConfirm) await confirm(run, what);
+  else run.progress.info(undefined, what);
 }

@@ -1,6 +1,6 @@
 import { type NamespaceMap, NamespaceOffloading } from "../api";
 import { conditionStatus, patchStatusIfChanged, timestamp } from "../kube";
-import { ownEntry } from "../plan/asked-namespaces";
+import { ownEntry } from "../plan/peer-objects";
 import type { OffloadingContext } from "./context";
 import {
   type MappingPhase,

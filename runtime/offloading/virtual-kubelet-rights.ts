@@ -10,7 +10,7 @@ import {
   type VirtualNode,
   WellKnownLabel,
 } from "../api";
-import { askedNames } from "../plan/asked-namespaces";
+import { askedNames } from "../plan/peer-objects";
 import { DeploymentName } from "../plan/deployments";
 import { isDeleting } from "./finalizers";
 

@@ -2,10 +2,8 @@ import { createHash } from "node:crypto";
 
 import { Annotation, DataKey, Name } from "../api/keys";
 import type { Deployment } from "../api/kubernetes";
-import { componentLabels, type Module, selectorLabels } from "./component-labels";
 import type { InstallationData } from "./installation-settings";
-import { livenessProbe } from "./liveness-probe";
-import type { ManifestOf } from "./manifest";
+import { componentLabels, type ManifestOf, type Module, selectorLabels } from "./manifest";
 
 /** Ports that every component serves; some have one more each. */
 export const Port = { health: 8081, metrics: 8082, webhook: 9443, kubelet: 10250 } as const;
@@ -40,7 +38,7 @@ interface KeyOf {
   key: string;
 }
 
-/** How every pod and container of the runtime runs: as nobody in particular, with nothing to write to. */
+/** Security context of every pod and container of the runtime: no root, no capabilities, a read-only root file system. */
 export const UNPRIVILEGED = {
   pod: {
     securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
@@ -55,7 +53,7 @@ export const UNPRIVILEGED = {
   },
 };
 
-/** By what Kubernetes sees whether a process works. */
+/** The probes of every component, and the ports that they use. */
 export const PROBES = {
   ports: [
     { name: "healthz", containerPort: Port.health },
@@ -124,5 +122,19 @@ function container(settings: ImageSettings, component: Component): Container {
     ...PROBES.probes,
     resources: component.resources,
     ...UNPRIVILEGED.container,
+  };
+}
+
+/**
+ * Restarts a process that hangs, after more than a minute of silence, with 15 seconds for each answer, as kubeadm does for the control plane's pods.
+ * A node under load answers late, and restarting a gateway or controller for that would add to the load.
+ */
+export function livenessProbe(port: string | number) {
+  return {
+    httpGet: { path: "/healthz", port },
+    initialDelaySeconds: 10,
+    periodSeconds: 10,
+    timeoutSeconds: 15,
+    failureThreshold: 8,
   };
 }

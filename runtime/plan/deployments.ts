@@ -4,8 +4,6 @@ import { type Component, deployment, Port } from "./component-deployment";
 import type { InstallationData } from "./installation-settings";
 import type { ManifestOf } from "./manifest";
 
-export { Port };
-
 /** Names of the Deployments, which are those of their ServiceAccounts too. */
 export const DeploymentName = {
   controllerManager: "liqo-controller-manager",

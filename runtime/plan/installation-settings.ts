@@ -2,10 +2,9 @@ import { z } from "zod";
 
 import { Name } from "../api/keys";
 import { cidr } from "../api/schema/fields";
-import { clusterIdSchema, namespaceNameSchema } from "./names";
+import { clusterIdSchema, namespaceNameSchema, resourceListSchema } from "./arguments";
 import { networkingSettingsSchema } from "./networking/settings";
 import { offloadedPodsSchema } from "./pod-policy";
-import { resourceListSchema } from "./resource-list";
 
 /** What a pod asks of its node, and may use at most. */
 const resourceRequirements = z.strictObject({

@@ -1,24 +1,30 @@
-import { DataKey, Label, LabelValue, Name, VIRTUAL_NODE_TOLERATION } from "../api/keys";
-import type { ConfigMap, Namespace, RuntimeClass, Service } from "../api/kubernetes";
+import { createHash } from "node:crypto";
+
+import { crds } from "../api/crd";
+import { DataKey, Label, LabelValue, Name, VIRTUAL_NODE_TOLERATION, WellKnownLabel } from "../api/keys";
+import type {
+  ConfigMap,
+  CustomResourceDefinition,
+  Namespace,
+  RuntimeClass,
+  Service,
+} from "../api/kubernetes";
 import type { VkOptionsTemplate } from "../api/offloading";
 import { parseArguments } from "./arguments";
-import { metricAgentManifests, proxyManifests } from "./auxiliary";
-import { componentLabels, selectorLabels } from "./component-labels";
-import { definitions } from "./definitions";
-import { DeploymentName, deployments, Port } from "./deployments";
+import { metricAgentManifests, proxyManifests } from "./optional-components";
+import { DeploymentName, deployments } from "./deployments";
+import { Port } from "./component-deployment";
 import {
   type InstallationData,
   type InstallationSettings,
   installationSettingsSchema,
 } from "./installation-settings";
-import type { Manifest, ManifestOf } from "./manifest";
-import { leaderServiceName, webhookConfigurations } from "./webhooks";
+import { componentLabels, MANAGED_BY, type Manifest, type ManifestOf, selectorLabels } from "./manifest";
 import { fabricDaemonSet } from "./networking/fabric";
 import { clientTemplate, serverTemplate } from "./networking/gateway-templates";
 import { networkManifests } from "./networking/networks";
 import {
   awsAuthManifests,
-  virtualKubeletPerNodeManifests,
   clusterRoleBindings,
   clusterRoles,
   type InstalledModules,
@@ -26,7 +32,10 @@ import {
   roles,
   serviceAccounts,
   virtualKubeletManifests,
+  virtualKubeletPerNodeManifests,
 } from "./roles";
+import { webhookConfigurations } from "./webhooks";
+import { leaderServiceName } from "./webhook-registration";
 
 /**
  * Everything that an installation of the runtime puts into a cluster, in an order in which it can be applied.
@@ -202,4 +211,25 @@ export function vkOptionsTemplate(
       annotationsNotReflected: [...ANNOTATIONS_NOT_REFLECTED],
     },
   };
+}
+
+const NAME = "crds";
+
+/** Selects the definitions that an installation made, those of another version included. */
+export const DEFINITIONS_SELECTOR = `${WellKnownLabel.appName}=${NAME},${WellKnownLabel.appManagedBy}=${MANAGED_BY}`;
+
+/** The definitions of every kind, labelled as ours. All of them, so that no module has to be added to a cluster later. */
+export function definitions(): CustomResourceDefinition[] {
+  return crds().map((crd) => ({
+    ...crd,
+    metadata: { ...crd.metadata, labels: { ...componentLabels(NAME, "core"), ...crd.metadata.labels } },
+  }));
+}
+
+let digest: string | undefined;
+
+/** Changes when any definition does. Computed once: the definitions of a version never change. */
+export function definitionsDigest(): string {
+  digest ??= createHash("sha256").update(JSON.stringify(definitions())).digest("hex").slice(0, 16);
+  return digest;
 }

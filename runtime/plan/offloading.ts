@@ -2,11 +2,15 @@ import { z } from "zod";
 
 import { Label, Name } from "../api/keys";
 import { NamespaceOffloading, type VirtualNode } from "../api/offloading";
-import { ingressClasses, loadBalancerClasses, storageClasses } from "../api/schema/classes";
-import { annotationsSchema } from "./annotations";
+import { ingressClasses, loadBalancerClasses, storageClasses } from "../api/schema/fields";
+import {
+  annotationsSchema,
+  clusterIdSchema,
+  namespaceNameSchema,
+  objectNameSchema,
+  resourceListSchema,
+} from "./arguments";
 import type { ManifestOf } from "./manifest";
-import { clusterIdSchema, namespaceNameSchema, objectNameSchema } from "./names";
-import { resourceListSchema } from "./resource-list";
 
 /** What a consumer asks of a provider. */
 export const sliceRequestSchema = z.strictObject({
@@ -42,7 +46,7 @@ export const namespaceOffloadingSchema = z
         "goes together with namespaceMappingStrategy SelectedName; give both, or neither for a name made from the local one",
     },
   );
-export type NamespaceOffloadingSettings = z.output<typeof namespaceOffloadingSchema>;
+type NamespaceOffloadingSettings = z.output<typeof namespaceOffloadingSchema>;
 
 /** Extends a namespace to other clusters (offloading reference 4). */
 export function namespaceOffloading(settings: NamespaceOffloadingSettings): ManifestOf<NamespaceOffloading> {
@@ -78,7 +82,7 @@ export const virtualNodeSchema = z.strictObject({
   ingressClasses: ingressClasses().optional(),
   loadBalancerClasses: loadBalancerClasses().optional(),
 });
-export type VirtualNodeSettings = z.output<typeof virtualNodeSchema>;
+type VirtualNodeSettings = z.output<typeof virtualNodeSchema>;
 
 /** A node of the consumer that stands for resources of a provider (offloading reference 2.3). */
 export function virtualNode(settings: VirtualNodeSettings): ManifestOf<VirtualNode> {

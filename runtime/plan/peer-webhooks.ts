@@ -1,6 +1,14 @@
 import { Label } from "../api/keys";
-import { BY_PEER, labelOf, MAY_MAKE_TOKENS, NOT_DELETING, TOKEN_OF_AN_ACCOUNT } from "./admission-conditions";
-import { authenticationGroup, offloadingGroup, type Registration } from "./webhook-registration";
+import {
+  authenticationGroup,
+  BY_PEER,
+  labelOf,
+  MAY_MAKE_TOKENS,
+  NOT_DELETING,
+  offloadingGroup,
+  type Registration,
+  TOKEN_OF_AN_ACCOUNT,
+} from "./webhook-registration";
 
 /** What a peering user makes to lead its cluster to an address of this one. */
 export function peerIPs(): Registration {

@@ -1,6 +1,7 @@
 import { Label, peeringUserName, RoleName } from "../api/keys";
 import type { CertificateSigningRequest, RoleBinding } from "../api/kubernetes";
 import type { ManifestOf } from "./manifest";
+import { RBAC, roleBinding } from "./rbac/manifests";
 
 /** A user by which a consumer's administrator peers at the provider, without being its administrator (control plane reference 17.2). */
 export interface PeeringUser {
@@ -15,7 +16,6 @@ export interface PeeringUser {
 
 /** Who signs certificates of users. */
 const SIGNER = "kubernetes.io/kube-apiserver-client";
-const RBAC = "rbac.authorization.k8s.io";
 const MAX_LABEL_LENGTH = 63;
 
 /** Names of the bindings, by which they are found again. */
@@ -44,20 +44,14 @@ export function peeringUserBindings(user: PeeringUser): ManifestOf<RoleBinding>[
   const subjects = [{ apiGroup: RBAC, kind: "User", name: user.userName }];
   const labels = labelsOf(user.consumerClusterId);
   return [
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: "RoleBinding",
-      metadata: { name: names.liqoNamespace, namespace: user.liqoNamespace, labels },
-      roleRef: { apiGroup: RBAC, kind: "Role", name: RoleName.peeringUserLiqoNamespace },
-      subjects,
-    },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: "RoleBinding",
-      metadata: { name: names.tenantNamespace, namespace: user.tenantNamespace, labels },
-      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: RoleName.peeringUserTenantNamespace },
-      subjects,
-    },
+    roleBinding({ name: names.liqoNamespace, namespace: user.liqoNamespace, labels }, subjects, {
+      kind: "Role",
+      name: RoleName.peeringUserLiqoNamespace,
+    }),
+    roleBinding({ name: names.tenantNamespace, namespace: user.tenantNamespace, labels }, subjects, {
+      kind: "ClusterRole",
+      name: RoleName.peeringUserTenantNamespace,
+    }),
   ];
 }
 

@@ -13,7 +13,7 @@ import {
 import type { AuthParams, Identity, ResourceSlice, Tenant } from "../api/authentication";
 import type { Namespace, Secret } from "../api/kubernetes";
 import type { ManifestOf } from "./manifest";
-import { clusterIdSchema, namespaceNameSchema } from "./names";
+import { clusterIdSchema, namespaceNameSchema } from "./arguments";
 import type { SliceRequest } from "./offloading";
 
 /** A cluster and its namespace for one peer. */

@@ -1,4 +1,5 @@
 import type { AccountPermissions } from "./permissions";
+import { RBAC } from "./rbac/manifests";
 
 /** A right in all namespaces by which its account could become another one or reach what is not Liqo's, with what it is for. */
 export interface ReasonedRight {
@@ -15,7 +16,6 @@ interface Reason {
   reason: string;
 }
 
-const RBAC = "rbac.authorization.k8s.io";
 const CERTIFICATES = "certificates.k8s.io";
 const CONTROLLER_MANAGER = "ServiceAccount liqo-controller-manager";
 const VIRTUAL_KUBELET = "ServiceAccount liqo-virtual-kubelet";

@@ -1,7 +1,21 @@
 import type { PolicyRule, RoleRef, Subject } from "kubernetes-types/rbac/v1";
 
+import { installation } from "./installation";
 import type { Manifest } from "./manifest";
 import { reasonsSection } from "./permission-reasons";
+
+/** An installation with all optional parts, from which the page of permissions is made. */
+export function fullInstallation(): Manifest[] {
+  return installation({
+    clusterId: "rome",
+    image: "runtime",
+    proxy: true,
+    virtualKubeletPerNode: true,
+    metricAgent: true,
+    networking: { podCidrs: ["10.20.0.0/16"], serviceCidr: "10.21.0.0/16" },
+    aws: { region: "eu-south-1", clusterName: "rome", credentialsSecret: "aws" },
+  });
+}
 
 /** What one account may do, a line a permission: where, which resources, which verbs. */
 export interface AccountPermissions {

@@ -44,7 +44,6 @@ export const offloadedPodsSchema = z.strictObject({
   /** Runtime classes that offloaded pods may have. */
   runtimeClasses: names,
 });
-export type OffloadedPods = z.output<typeof offloadedPodsSchema>;
 
 /**
  * Why a pod of a consumer is refused, with the way out; undefined when it is not. This is about what a pod names of the provider: its privileges

@@ -2,10 +2,8 @@ import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
 import { RoleName, WellKnownLabel } from "../api/keys";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "../api/kubernetes";
-import { componentLabels, type Module } from "./component-labels";
+import { componentLabels, type ManifestOf, type Module } from "./manifest";
 import { DeploymentName } from "./deployments";
-import type { ManifestOf } from "./manifest";
-import { NetworkingRole } from "./networking/names";
 import {
   awsAuthRules,
   controllerManagerNamespaceRules,
@@ -14,6 +12,7 @@ import {
   gatewayClusterWideRules,
   gatewayLiqoNamespaceRules,
   gatewayRules,
+  NetworkingRole,
   networkingRules,
   peeringUserLiqoNamespaceRules,
   peeringUserTenantNamespaceRules,
@@ -27,8 +26,7 @@ import {
   webhookNamespaceRules,
   webhookRules,
 } from "./rbac";
-
-const RBAC = "rbac.authorization.k8s.io";
+import { accountsOf, clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/manifests";
 
 interface RoleDefinition {
   name: string;
@@ -201,7 +199,7 @@ export function serviceAccounts(
 }
 
 export function clusterRoles(modules = WITHOUT_NETWORKING): ManifestOf<ClusterRole>[] {
-  return definitionsOf(modules).map(clusterRole);
+  return definitionsOf(modules).map(clusterRoleOf);
 }
 
 export function clusterRoleBindings(
@@ -210,59 +208,43 @@ export function clusterRoleBindings(
 ): ManifestOf<ClusterRoleBinding>[] {
   return definitionsOf(modules)
     .filter(({ subjects }) => subjects.length > 0)
-    .map((definition) => clusterRoleBinding(definition, namespace));
+    .map((definition) => clusterRoleBindingOf(definition, namespace));
 }
 
 /**
- * What the virtual kubelet may do in all namespaces. Earlier versions gave it more; the controllers give the rest, namespace by namespace, so that they must
- * be ready before this is applied, lest offloaded pods be without their tokens meanwhile.
+ * What the virtual kubelet may do in all namespaces. Earlier versions gave it more; the controllers give the rest, namespace by namespace. They must
+ * be ready before this is applied: otherwise offloaded pods would be without their tokens meanwhile.
  */
 export function virtualKubeletManifests(
   namespace: string,
 ): [role: ManifestOf<ClusterRole>, binding: ManifestOf<ClusterRoleBinding>] {
-  return [clusterRole(virtualKubeletDefinition), clusterRoleBinding(virtualKubeletDefinition, namespace)];
+  return [clusterRoleOf(virtualKubeletDefinition), clusterRoleBindingOf(virtualKubeletDefinition, namespace)];
 }
 
-function clusterRole({ name, rules, ...role }: RoleDefinition): ManifestOf<ClusterRole> {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: "ClusterRole",
-    metadata: { name, labels: labelsOf(role) },
-    rules,
-  };
+function clusterRoleOf(definition: RoleDefinition): ManifestOf<ClusterRole> {
+  return clusterRole(definition.name, labelsOf(definition), definition.rules);
 }
 
-function clusterRoleBinding(
-  { name, subjects, ...role }: RoleDefinition,
-  namespace: string,
-): ManifestOf<ClusterRoleBinding> {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: "ClusterRoleBinding",
-    metadata: { name, labels: labelsOf(role) },
-    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
-    subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
-  };
+function clusterRoleBindingOf(definition: RoleDefinition, namespace: string): ManifestOf<ClusterRoleBinding> {
+  const { name, subjects } = definition;
+  return clusterRoleBinding(name, labelsOf(definition), accountsOf(namespace, subjects));
 }
 
 export function roles(namespace: string): ManifestOf<Role>[] {
-  return namespaceRoleDefinitions.map(({ name, rules, ...role }) => ({
-    apiVersion: `${RBAC}/v1`,
-    kind: "Role",
-    metadata: { name, namespace, labels: labelsOf(role) },
-    rules,
-  }));
+  return namespaceRoleDefinitions.map((definition) =>
+    role({ name: definition.name, namespace, labels: labelsOf(definition) }, definition.rules),
+  );
 }
 
 export function roleBindings(namespace: string): ManifestOf<RoleBinding>[] {
-  const given = namespaceRoleDefinitions.filter(({ subjects }) => subjects.length > 0);
-  return given.map(({ name, subjects, ...role }) => ({
-    apiVersion: `${RBAC}/v1`,
-    kind: "RoleBinding",
-    metadata: { name, namespace, labels: labelsOf(role) },
-    roleRef: { apiGroup: RBAC, kind: "Role", name },
-    subjects: subjects.map((account) => ({ kind: "ServiceAccount", name: account, namespace })),
-  }));
+  return namespaceRoleDefinitions
+    .filter(({ subjects }) => subjects.length > 0)
+    .map((definition) =>
+      roleBinding(
+        { name: definition.name, namespace, labels: labelsOf(definition) },
+        accountsOf(namespace, definition.subjects),
+      ),
+    );
 }
 
 /** What the controller manager may do more where each virtual node has a process of its own. */
@@ -270,36 +252,23 @@ export function virtualKubeletPerNodeManifests(
   namespace: string,
 ): (ManifestOf<ClusterRole> | ManifestOf<ClusterRoleBinding>)[] {
   const name = `${DeploymentName.controllerManager}-virtual-kubelets`;
-  const metadata = { name, labels: componentLabels("controller-manager", "offloading") };
+  const labels = componentLabels("controller-manager", "offloading");
   return [
-    { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata, rules: virtualKubeletPerNodeRules },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: "ClusterRoleBinding",
-      metadata,
-      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
-      subjects: [{ kind: "ServiceAccount", name: DeploymentName.controllerManager, namespace }],
-    },
+    clusterRole(name, labels, virtualKubeletPerNodeRules),
+    clusterRoleBinding(name, labels, accountsOf(namespace, [DeploymentName.controllerManager])),
   ];
 }
 
-/** What EKS keeps its map of users in; the controller manager may write it where consumers get IAM users. */
+/** The ConfigMap in which EKS maps IAM users: the controller manager may write it where consumers get IAM users. */
 export function awsAuthManifests(namespace: string): (ManifestOf<Role> | ManifestOf<RoleBinding>)[] {
-  const name = `${DeploymentName.controllerManager}-aws-auth`;
   const metadata = {
-    name,
+    name: `${DeploymentName.controllerManager}-aws-auth`,
     namespace: "kube-system",
     labels: componentLabels("controller-manager", "authentication"),
   };
   return [
-    { apiVersion: `${RBAC}/v1`, kind: "Role", metadata, rules: awsAuthRules },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: "RoleBinding",
-      metadata,
-      roleRef: { apiGroup: RBAC, kind: "Role", name },
-      subjects: [{ kind: "ServiceAccount", name: DeploymentName.controllerManager, namespace }],
-    },
+    role(metadata, awsAuthRules),
+    roleBinding(metadata, accountsOf(namespace, [DeploymentName.controllerManager])),
   ];
 }
 

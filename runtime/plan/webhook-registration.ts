@@ -1,5 +1,5 @@
-import { Label, LabelValue } from "../api/keys";
-import { Port } from "./deployments";
+import { Label, LabelValue, Name, SecretType } from "../api/keys";
+import { Port } from "./component-deployment";
 
 /** Where the API server finds the webhook, and whom it trusts there. */
 export interface WebhookEndpoint {
@@ -106,3 +106,40 @@ function clientConfig(
     ...(caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle).toString("base64") }),
   };
 }
+
+// CEL from which the match conditions are built: with them an API server decides whether to call a webhook at all.
+
+export const labelOf = (object: string, key: string): string =>
+  `(has(${object}.metadata.labels) && '${key}' in ${object}.metadata.labels ? ${object}.metadata.labels['${key}'] : '')`;
+export const mapOf = (object: string, field: "labels" | "annotations"): string =>
+  `(has(${object}.metadata.${field}) ? ${object}.metadata.${field} : {})`;
+export const differs = (field: "labels" | "annotations"): string =>
+  `${mapOf("object", field)} != ${mapOf("oldObject", field)}`;
+export const CREATED = "request.operation == 'CREATE'";
+export const SPEC_DIFFERS = "object.spec != oldObject.spec";
+/** Finalizers can always be removed from an object that is being deleted. */
+export const NOT_DELETING = "!has(object.metadata.deletionTimestamp)";
+
+export const creator = (object: string): string => labelOf(object, Label.creatorUser);
+export const origin = (object: string): string => labelOf(object, Label.reflectionOrigin);
+export const peerLabel = labelOf("object", Label.remoteClusterID);
+export const PEER_DIFFERS = `${peerLabel} != ${labelOf("oldObject", Label.remoteClusterID)}`;
+
+/**
+ * The client has a certificate of a peer: its control plane's, or its peering user's. A webhook with this condition locks out neither this cluster's
+ * controllers nor its administrators when it does not answer.
+ */
+export const BY_PEER = `has(request.userInfo.groups) && '${Name.controlPlaneOrganization}' in request.userInfo.groups`;
+
+/** A slice of this cluster's own, not a peer's copy. */
+export const SOURCE = `${labelOf("object", Label.replicated)} != 'true'`;
+export const fieldOf = (object: string, field: string): string =>
+  `(has(${object}.spec.${field}) ? ${object}.spec.${field} : '')`;
+export const fieldDiffers = (field: string): string =>
+  `${fieldOf("object", field)} != ${fieldOf("oldObject", field)}`;
+
+/** A Secret that Kubernetes fills with a token of an account. */
+export const TOKEN_OF_AN_ACCOUNT = `has(object.type) && object.type == '${SecretType.serviceAccountToken}'`;
+/** Who may have Kubernetes make tokens of the accounts there gains nothing by such a Secret. */
+export const MAY_MAKE_TOKENS =
+  "authorizer.group('').resource('serviceaccounts').subresource('token').namespace(request.namespace).check('create').allowed()";

@@ -1,21 +1,25 @@
 import { Label, LabelValue } from "../api/keys";
 import type { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../api/kubernetes";
 import {
+  authenticationGroup,
   BY_PEER,
   CREATED,
   creator,
   differs,
   fieldDiffers,
   NOT_DELETING,
+  offloadingGroup,
   origin,
   PEER_DIFFERS,
   peerLabel,
+  type Registration,
   SOURCE,
   SPEC_DIFFERS,
-} from "./admission-conditions";
-import { componentLabels } from "./component-labels";
+  webhook,
+  type WebhookEndpoint,
+} from "./webhook-registration";
+import { componentLabels, type ManifestOf } from "./manifest";
 import { DeploymentName } from "./deployments";
-import type { ManifestOf } from "./manifest";
 import {
   consumerSecrets,
   consumerServices,
@@ -24,17 +28,8 @@ import {
   peerIPs,
   peerSecrets,
 } from "./peer-webhooks";
-import {
-  authenticationGroup,
-  offloadingGroup,
-  type Registration,
-  webhook,
-  type WebhookEndpoint,
-} from "./webhook-registration";
 
-export { leaderServiceName, type WebhookEndpoint } from "./webhook-registration";
-
-export interface WebhookConfigurations {
+interface WebhookConfigurations {
   mutating: ManifestOf<MutatingWebhookConfiguration>;
   validating: ManifestOf<ValidatingWebhookConfiguration>;
 }

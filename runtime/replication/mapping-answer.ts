@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { sentencesOf } from "../api/zod-issues";
-import { ownEntry } from "../plan/asked-namespaces";
+import { sentencesOf } from "../api/invalid-object";
+import { ownEntry } from "../plan/peer-objects";
 import type { Answer } from "./answer";
 import { namespaceName } from "./answer-fields";
 

@@ -14,7 +14,7 @@ import {
   type Source,
   watches,
 } from "../kube";
-import { copySelector, isSource } from "../plan/replication";
+import { copySelector, isSource } from "../plan/peer-objects";
 import { readAnswer } from "./answer";
 import type { Replicable, Route } from "./copy";
 import { type Decision, decide } from "./decide";

@@ -24,7 +24,7 @@ import {
   type RuntimeContext,
   watches,
 } from "../kube";
-import { maySpeakOf } from "../plan/peer-namespace";
+import { maySpeakOf } from "../plan/peer-objects";
 import { chooseIdentity } from "./choose-identity";
 import { PeerReplicator } from "./peer-replicator";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 import { isReservedNodeLabel } from "../api";
-import { amountFaults } from "../api/amount-faults";
-import { sentencesOf } from "../api/zod-issues";
+import { amountFaults } from "../api/quantity";
+import { sentencesOf } from "../api/invalid-object";
 import { authParamsFaults, knownAuthParams } from "../identity";
 import type { Answer } from "./answer";
 import { atMost, className, conditionTexts, labels, loadBalancerClassName } from "./answer-fields";

@@ -1,6 +1,6 @@
 import { Finalizer, type Kind } from "../api";
 import { isNotFound, type KubeClient } from "../kube";
-import { isSource } from "../plan/replication";
+import { isSource } from "../plan/peer-objects";
 import type { Replicable } from "./copy";
 
 /** Holds a source until its copy is gone: adds the replicator's finalizer. */

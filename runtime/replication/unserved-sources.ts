@@ -1,6 +1,6 @@
 import { EventReason, type Kind, type KubeObject, Label } from "../api";
 import type { Informer, RuntimeContext } from "../kube";
-import { isSource } from "../plan/replication";
+import { isSource } from "../plan/peer-objects";
 import type { Replicable } from "./copy";
 import { replicatedKinds } from "./replicated-kinds";
 import { isDisowned, releaseSource } from "./source-finalizer";

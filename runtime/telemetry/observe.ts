@@ -11,7 +11,7 @@ import {
   VirtualNode,
 } from "../api";
 import type { KubeClient } from "../kube";
-import { isSource } from "../plan/replication";
+import { isSource } from "../plan/peer-objects";
 import type { PeerCounts, TelemetryFacts } from "./report";
 
 /** Which modules the cluster has: kinds of the others may not be read. */

@@ -17,7 +17,8 @@ import {
   type RuntimeContext,
   watches,
 } from "../kube";
-import { leaderServiceName, WEBHOOK_CONFIGURATION } from "../plan/webhooks";
+import { WEBHOOK_CONFIGURATION } from "../plan/webhooks";
+import { leaderServiceName } from "../plan/webhook-registration";
 import { trustPatch, type TrustingConfiguration } from "./ca-bundle";
 import { type CertificateData, decideCertificates, type ServingCertificates } from "./certificates";
 

@@ -4,7 +4,7 @@ import { semanticallyEqual } from "../kube";
 import { remoteFaults } from "../networking/configuration/decision";
 import type { AdmissionRequest, AdmittedObject, Verdict } from "./admission-review";
 import { verdictOnValidation } from "./fault-verdict";
-import { tenantOf } from "../plan/peer-namespace";
+import { tenantOf } from "../plan/peer-objects";
 
 /**
  * A Configuration gives networks that pods can have. Where a network is taken here, or holds what is this cluster's own, it gets another place,

@@ -1,5 +1,5 @@
 import { Identity } from "../api";
-import { namespaceNameSchema } from "../plan/names";
+import { namespaceNameSchema } from "../plan/arguments";
 import type { AdmissionRequest, Verdict } from "./admission-review";
 import { verdictOnValidation } from "./fault-verdict";
 import { validateProvider } from "./tenant-placement";

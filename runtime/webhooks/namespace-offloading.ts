@@ -8,7 +8,7 @@ import {
   remoteNamespaceName,
 } from "../offloading/remote-namespace-name";
 import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admission-review";
-import { isTenantNamespace, tenantOf } from "../plan/peer-namespace";
+import { isTenantNamespace, tenantOf } from "../plan/peer-objects";
 
 type Spec = NamespaceOffloading["spec"];
 

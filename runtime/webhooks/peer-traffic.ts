@@ -2,7 +2,7 @@
 import { IP, Label, Name } from "../api";
 import { isRecord } from "../api/invalid-object";
 import { peerIPFaults, type PeerIPContext } from "../ipam/peer-ip-faults";
-import { tenantOf } from "../plan/peer-namespace";
+import { tenantOf } from "../plan/peer-objects";
 import { type AdmissionRequest, ALLOWED, denied, type Verdict } from "./admission-review";
 import { verdictOnValidation } from "./fault-verdict";
 

@@ -1,5 +1,5 @@
 import { isRecord } from "../api/invalid-object";
-import { addAmounts, greatestAmounts, isQuantity, type Nano, parseQuantity } from "../plan/quantity";
+import { addAmounts, greatestAmounts, isQuantity, type Nano, parseQuantity } from "../api/quantity";
 
 /** What a container of a ShadowPod asks for. */
 export interface ContainerDemand {

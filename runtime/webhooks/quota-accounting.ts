@@ -1,6 +1,6 @@
 import { Quota, ShadowPod } from "../api";
 import { type Informer, type InformerSet, type KubeClient, keyOf } from "../kube";
-import { creatorUserLabel } from "../plan/creator-user";
+import { creatorUserLabel } from "../plan/peer-objects";
 import { bookedAlike, bookedShadowPod, hasEnded, whatCounts } from "./booked-pods";
 import { LeftPods, type LeftPodsContext, podsThere } from "./left-pods";
 import type { QuotaLedger } from "./quota-ledger";

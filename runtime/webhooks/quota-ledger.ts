@@ -1,4 +1,4 @@
-import { addAmounts, type Amounts, greatestAmounts, type Nano, subtractAmounts } from "../plan/quantity";
+import { addAmounts, type Amounts, greatestAmounts, type Nano, subtractAmounts } from "../api/quantity";
 
 /** A ShadowPod that exists, as the ledger books it. */
 export interface BookedShadowPod {

@@ -4,7 +4,7 @@ import {
   isBinaryQuantity,
   parseQuantity,
   type ResourceList,
-} from "../plan/quantity";
+} from "../api/quantity";
 import type { PodDemand } from "./pod-demand";
 
 /** What the webhook needs of a Quota. */

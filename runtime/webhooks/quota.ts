@@ -1,9 +1,9 @@
 import { Label, Quota } from "../api";
-import { amountFaults } from "../api/amount-faults";
+import { amountFaults } from "../api/quantity";
 import { resourceSliceUser } from "../identity";
 import type { AdmissionRequest, Verdict } from "./admission-review";
 import { verdictOnValidation } from "./fault-verdict";
-import { tenantOf } from "../plan/peer-namespace";
+import { tenantOf } from "../plan/peer-objects";
 
 /**
  * A Quota that somebody makes by hand has amounts that a node can have, and is in the tenant namespace of the consumer that it names. Users of

@@ -1,5 +1,5 @@
 import { Label, type ResourceSlice } from "../api";
-import { amountFaults } from "../api/amount-faults";
+import { amountFaults } from "../api/quantity";
 import {
   checkCertificateRequest,
   InvalidCertificateRequest,
@@ -9,7 +9,7 @@ import {
 import { conditionStatus } from "../kube";
 import type { AdmittedObject } from "./admission-review";
 import { nodeNameFaults } from "./node-name";
-import { tenantOf } from "../plan/peer-namespace";
+import { tenantOf } from "../plan/peer-objects";
 
 type Spec = ResourceSlice["spec"];
 

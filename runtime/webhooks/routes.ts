@@ -44,7 +44,7 @@ import { validateResourceSlice } from "./resource-slice";
 import { shadowPodValidator } from "./shadow-pod";
 import { stampCreator } from "./shadow-pod-creator";
 import { completeTenant, validateTenant } from "./tenant";
-import { tenantOf } from "../plan/peer-namespace";
+import { tenantOf } from "../plan/peer-objects";
 import { virtualNodeWebhook } from "./virtual-node";
 import type { Routes } from "./webhook";
 

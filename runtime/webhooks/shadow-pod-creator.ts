@@ -1,5 +1,5 @@
 import { Label } from "../api";
-import { creatorUserLabel } from "../plan/creator-user";
+import { creatorUserLabel } from "../plan/peer-objects";
 import {
   type AdmissionRequest,
   ALLOWED,

@@ -1,5 +1,5 @@
 import { Label } from "../api";
-import { creatorUserLabel } from "../plan/creator-user";
+import { creatorUserLabel } from "../plan/peer-objects";
 import { podFault, type PodPolicy } from "../plan/pod-policy";
 import { type AdmissionRequest, ALLOWED, denied, errored, type Verdict } from "./admission-review";
 import type { Leadership } from "./leadership";

@@ -1,5 +1,5 @@
 import { Label } from "../api";
-import { tenantOf } from "../plan/peer-namespace";
+import { tenantOf } from "../plan/peer-objects";
 import type { AdmittedObject } from "./admission-review";
 import type { ValidationResult } from "./fault-verdict";
 

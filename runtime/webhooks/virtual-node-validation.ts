@@ -1,6 +1,6 @@
 import { type VirtualNode } from "../api";
-import { amountFaults } from "../api/amount-faults";
-import { objectNameSchema } from "../plan/names";
+import { amountFaults } from "../api/quantity";
+import { objectNameSchema } from "../plan/arguments";
 import type { AdmittedObject } from "./admission-review";
 import type { ValidationResult } from "./fault-verdict";
 import { nodeNameFaults } from "./node-name";

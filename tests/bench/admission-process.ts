@@ -9,7 +9,7 @@ import { z } from "zod";
 
 import type * as Api from "../../runtime/api";
 import type * as Kube from "../../runtime/kube";
-import type * as Creator from "../../runtime/plan/creator-user";
+import type * as Creator from "../../runtime/plan/peer-objects";
 import type * as Reviews from "../../runtime/webhooks/admission-review";
 import type * as Routes from "../../runtime/webhooks/routes";
 import { NAMESPACE, review, SLICE_USER } from "./admission-objects";

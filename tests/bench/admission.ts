@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 
 import { z } from "zod";
 
-import { creatorUserLabel } from "../../runtime/plan/creator-user";
+import { creatorUserLabel } from "../../runtime/plan/peer-objects";
 import { HostileApiServer } from "../support/hostile-api-server";
 import { quantile, spread } from "../support/statistics";
 import { NAMESPACE, pod, shadowPod, SLICE_USER } from "./admission-objects";

@@ -11,7 +11,7 @@ import { startControlPlane } from "../../provider/local-cluster/control-plane";
 import { isRunning, identifyProcess } from "../../provider/local-cluster/process-identity";
 import { KubeClient } from "../../runtime/kube";
 import { Namespace, Tenant } from "../../runtime/api";
-import { OWN_KINDS } from "../../runtime/api/own-kinds";
+import { OWN_KINDS } from "../../runtime/api/crd";
 import { withControlPlanes } from "../support/with-control-planes";
 
 describe("control planes without nodes", function () {

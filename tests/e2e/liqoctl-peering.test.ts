@@ -16,7 +16,7 @@ import {
 } from "../../runtime/api";
 import { isForbidden, KubeClient } from "../../runtime/kube";
 import { runLiqoctl } from "../../runtime/liqoctl/program";
-import type { Terminal } from "../../runtime/liqoctl/terminal/terminal";
+import type { Terminal } from "../../runtime/liqoctl/terminal";
 import { ended } from "../support/liqoctl";
 import { PEER, UNPEER, withLiqoctl } from "../support/liqoctl-pair";
 import { until } from "../support/until";

@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 import { CustomResourceDefinition } from "../../runtime/api/kubernetes";
-import { OWN_KINDS } from "../../runtime/api/own-kinds";
+import { OWN_KINDS } from "../../runtime/api/crd";
 import type { KubeClient } from "../../runtime/kube";
-import { definitions } from "../../runtime/plan/definitions";
+import { definitions } from "../../runtime/plan/installation";
 import { until } from "./until";
 
 const discovery = z.object({ resources: z.array(z.object({ name: z.string() })) });

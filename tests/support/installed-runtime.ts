@@ -7,9 +7,8 @@ import {
   Namespace,
 } from "../../runtime/api";
 import type { KubeClient } from "../../runtime/kube";
-import { DEFINITIONS_SELECTOR } from "../../runtime/plan/definitions";
+import { DEFINITIONS_SELECTOR, installation } from "../../runtime/plan/installation";
 import { DeploymentName } from "../../runtime/plan/deployments";
-import { installation } from "../../runtime/plan/installation";
 import type { InstallationSettings } from "../../runtime/plan/installation-settings";
 import { kindOf } from "./kind-of";
 import { until } from "./until";

@@ -18,7 +18,7 @@ import {
 } from "../../runtime/api";
 import { resourceSliceUser } from "../../runtime/identity";
 import { KubeClient } from "../../runtime/kube";
-import { creatorUserLabel } from "../../runtime/plan/creator-user";
+import { creatorUserLabel } from "../../runtime/plan/peer-objects";
 import { webhookConfigurations } from "../../runtime/plan/webhooks";
 import { parseReview } from "../../runtime/webhooks/admission-review";
 import { decideCertificates } from "../../runtime/webhooks/certificates";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { packageRoot } from "../package-root";
-import { CRD_FOLDER, generatedFiles, REFERENCE_FOLDER } from "./files";
+import { CRD_FOLDER, generatedFiles, REFERENCE_FOLDER } from "./generated-files";
 
 /** Writes the CRDs and the reference pages, and removes those of kinds that are no more. */
 function main(): void {

@@ -1,5 +1,4 @@
 export * from "./annotations";
 export * from "./events";
-export * from "./finalizers";
 export * from "./labels";
 export * from "./names";

@@ -1,5 +1,5 @@
 import type { KubeObject, Kind, ObjectMeta, PostedKind } from "../meta";
-import { checkEnvelope, checkIdentity } from "../object-envelope";
+import { checkEnvelope, checkIdentity } from "../invalid-object";
 
 /**
  * A built-in kind's type as `kubernetes-types` has it, with what the API server always sends made required: `apiVersion`, `kind`,

@@ -1,13 +1,13 @@
-export { Configuration } from "./configuration";
-export { Connection } from "./connection";
-export { FirewallConfiguration } from "./firewall-configuration";
-export { GatewayClient } from "./gateway-client";
-export { GatewayServer } from "./gateway-server";
-export { GeneveTunnel } from "./geneve-tunnel";
-export { InternalFabric } from "./internal-fabric";
-export { InternalNode } from "./internal-node";
-export { PublicKey } from "./public-key";
-export { RouteConfiguration } from "./route-configuration";
-export { WgGatewayClient } from "./wg-gateway-client";
-export { WgGatewayServer } from "./wg-gateway-server";
-export { WgGatewayClientTemplate, WgGatewayServerTemplate } from "./wg-gateway-templates";
+// In the order of the reference pages: the list of our kinds, and with it the CRDs of an installation, follow it.
+export { Configuration, Connection } from "./peer";
+export { FirewallConfiguration } from "./firewall-and-routes";
+export { GatewayClient, GatewayServer } from "./gateway";
+export { GeneveTunnel, InternalFabric, InternalNode } from "./overlay";
+export { PublicKey } from "./peer";
+export { RouteConfiguration } from "./firewall-and-routes";
+export {
+  WgGatewayClient,
+  WgGatewayServer,
+  WgGatewayClientTemplate,
+  WgGatewayServerTemplate,
+} from "./wireguard-gateway";

@@ -2,10 +2,7 @@ import { z } from "zod";
 
 import { isRecord } from "../invalid-object";
 import { KUBERNETES_SCHEMAS } from "./kubernetes-schemas";
-import type { StructuralSchema } from "./structural";
-
-/** The key in a zod schema's metadata under which the name of an embedded Kubernetes type stands. */
-export const EMBEDDED = "x-embedded";
+import { EMBEDDED, type StructuralSchema } from "./structural-schema";
 
 type Referring = StructuralSchema & { $ref?: string };
 

@@ -4,8 +4,12 @@ import type * as core from "kubernetes-types/core/v1";
 import { z } from "zod";
 
 import { embedded } from "./embedded";
+import { EMBEDDED, ONE_OR_MANY, type ValidationRule } from "./structural-schema";
 
-/** The field types that several kinds share, each with the format that the API server checks and the text for people. */
+/**
+ * The field types that several kinds share, each with the format that the API server checks and the text for people; and the rules that a schema
+ * can add to a field: `immutable` and `validated`.
+ */
 
 /** Identifies a cluster among its peers. Source: control-plane.md 2.1. */
 export const clusterID = () =>
@@ -36,9 +40,6 @@ export const ipv4 = () =>
     .string()
     .refine(isIPv4, { error: "is not an IPv4 address; write four numbers, as in 10.70.0.1" })
     .meta({ format: "ipv4" });
-
-/** In a list's metadata: the API server takes a single item in the place of the list, too. */
-export const ONE_OR_MANY = "x-one-or-many";
 
 /** A list of networks, in whose place there may be a single one; becomes a list. */
 export const cidrs = () => z.preprocess(listOf, z.array(cidr())).meta({ [ONE_OR_MANY]: true });
@@ -143,3 +144,58 @@ export const standardCondition = () =>
       .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/),
     message: z.string().max(32768),
   });
+
+/** Storage classes that a provider offers and a virtual node maps to. Source: control-plane.md 2.1. */
+export const storageClasses = () =>
+  z.array(z.object({ storageClassName: z.string(), default: z.boolean().optional() }));
+
+/** The same of ingress classes. */
+export const ingressClasses = () =>
+  z.array(z.object({ ingressClassName: z.string(), default: z.boolean().optional() }));
+
+/** The same of load balancer classes. */
+export const loadBalancerClasses = () =>
+  z.array(z.object({ loadBalancerClassName: z.string(), default: z.boolean().optional() }));
+
+const VALIDATIONS = "x-kubernetes-validations";
+
+/**
+ * The value may not change once it is set. Only the API server knows the old value, so only it can check this. Of strings the message has both
+ * values; numbers can't be put into one, because an API server assumes that their text is of any length, and refuses the definition for its cost.
+ *
+ * @param fault what is wrong, as in `cidr is immutable`; the values follow it
+ * @param wayOut what to do instead
+ */
+export function immutable<S extends z.ZodType>(schema: S, fault: string, wayOut: string): S {
+  const values = `${quoted(`${fault}: it is "`)} + oldSelf + '", and the request has "' + self + ${quoted(`"; ${wayOut}`)}`;
+  return withRule(schema, {
+    rule: "self == oldSelf",
+    message: `${fault}; ${wayOut}`,
+    ...(schema instanceof z.ZodNumber ? {} : { messageExpression: values }),
+  });
+}
+
+/**
+ * A condition on a whole value: evaluated as CEL by the API server, and by `holds` in `parse`. The message says what is wrong and what to
+ * do; it follows the value in the error text of `parse`. An API server shows no value of an object: `messageExpression` does.
+ */
+export function validated<S extends z.ZodType>(
+  schema: S,
+  rule: ValidationRule & { holds: (value: z.output<S>) => boolean },
+): S {
+  const { holds, ...cel } = rule;
+  return withRule(schema.refine(holds, { error: cel.message }), cel);
+}
+
+/** A text as a literal of CEL. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+function withRule<S extends z.ZodType>(schema: S, rule: ValidationRule): S {
+  const meta = schema.meta() ?? {};
+  if (EMBEDDED in meta)
+    throw new Error("a rule on an embedded Kubernetes type is not supported; put it on the parent");
+  const before = (meta[VALIDATIONS] as ValidationRule[] | undefined) ?? [];
+  return schema.meta({ ...meta, [VALIDATIONS]: [...before, rule] });
+}

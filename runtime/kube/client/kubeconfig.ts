@@ -5,7 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { parse as parseYaml } from "yaml";
 import { z } from "zod";
 
-import { describe } from "../../api/object-envelope";
+import { describe } from "../../api/invalid-object";
 
 /** A kubeconfig that cannot be used. The message names the source and the field; it never quotes a credential. */
 export class KubeconfigError extends Error {

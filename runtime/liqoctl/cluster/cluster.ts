@@ -12,7 +12,7 @@ import {
 import { CommandError } from "../failure";
 import type { ClusterFlags, RemoteFlags } from "../options";
 import type { Run } from "../run";
-import type { Scope } from "../terminal/progress";
+import type { Scope } from "../terminal";
 import { findKubeconfigFiles, mergeKubeconfigs } from "./kubeconfig-files";
 
 /** A cluster that a command works on. */
@@ -144,6 +144,21 @@ async function reached<T>(cluster: Cluster, work: () => Promise<T>): Promise<T> 
 export function localCluster(run: Run, flags: ClusterFlags, liqoNamespace: string, scope?: Scope): Cluster {
   const files = findKubeconfigFiles(flags.kubeconfig, "--kubeconfig", run.terminal);
   return cluster(files, flags, { scope, liqoNamespace, flag: "--kubeconfig, --context" });
+}
+
+/** Works on the cluster of a command for one, and closes it afterwards. */
+export async function withCluster<T>(
+  run: Run,
+  flags: ClusterFlags,
+  liqoNamespace: string,
+  work: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const cluster = localCluster(run, flags, liqoNamespace);
+  try {
+    return await work(cluster);
+  } finally {
+    cluster.close();
+  }
 }
 
 export function remoteCluster(run: Run, flags: RemoteFlags): Cluster {

@@ -1,8 +1,9 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 
 import { ResourceSlice } from "../../api/authentication";
 import { ensureSides, type PairFlags, presentSides, withPair } from "../cluster/pair";
-import { type CommandContext, runs } from "../command";
+import { proxyOptions } from "./peering-flags";
+import { type CommandContext, runs } from "../run";
 import { CommandError } from "../failure";
 import { liqoNamespaceOption, remoteOptions, switchOption, timeoutOption } from "../options";
 import { authenticate, unauthenticate } from "../peering/authenticate";
@@ -12,17 +13,6 @@ import { isTowards } from "../peering/slice";
 interface AuthenticateFlags extends PairFlags {
   inBand: boolean;
   proxyUrl?: string;
-}
-
-/** `--in-band` and `--proxy-url`: how the consumer reaches the provider's API server. */
-export function proxyOptions(): Option[] {
-  return [
-    new Option(
-      "--in-band",
-      "reach the provider's API server through the tunnel between the networks",
-    ).default(false),
-    new Option("--proxy-url <url>", "reach it through this HTTP proxy"),
-  ];
 }
 
 export function authenticateCommand(context: CommandContext): Command {

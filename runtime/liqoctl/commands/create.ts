@@ -7,7 +7,7 @@ import { VirtualNode } from "../../api/offloading";
 import { parseArguments } from "../../plan/arguments";
 import { virtualNode, virtualNodeSchema } from "../../plan/offloading";
 import { nonceSecret } from "../../plan/peering";
-import { type CommandContext, runs } from "../command";
+import { type CommandContext, type Run, runs } from "../run";
 import { describeRef } from "../cluster/cluster";
 import { CommandError } from "../failure";
 import {
@@ -19,11 +19,10 @@ import {
 } from "../options";
 import { formatted } from "../output";
 import { readNonce } from "../peering/authenticate";
-import { requestedResources, requestSlice, type SliceFlags, sliceManifest } from "../peering/slice";
+import { requestSlice, sliceManifest } from "../peering/slice";
+import { amountOptions, requestedResources, type SliceFlags } from "./peering-flags";
 import { untilNodeReady } from "../peering/virtual-nodes";
-import type { Run } from "../run";
 import { pairs, words } from "../values";
-import { amountOptions } from "./slice-flags";
 import { peeredNamespace, targetNamespace, targetOptions, type TargetFlags, withTarget } from "./target";
 
 interface CreateFlags extends TargetFlags {

@@ -7,10 +7,9 @@ import { Configuration, GatewayClient, GatewayServer, PublicKey } from "../../ap
 import { VirtualNode } from "../../api/offloading";
 import { controllerOf } from "../../kube";
 import { type Cluster } from "../cluster/cluster";
-import { type CommandContext, runs } from "../command";
+import { type CommandContext, type Run, runs } from "../run";
 import { CommandError } from "../failure";
 import { timeoutOption } from "../options";
-import type { Run } from "../run";
 import { waitUntil } from "../wait";
 import { deletePeeringUser } from "./peering-user";
 import { targetOptions, type TargetFlags, withTarget } from "./target";

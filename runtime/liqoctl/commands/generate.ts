@@ -1,15 +1,13 @@
 /** Manifests for the administrator of the other cluster, by which two people peer without both kubeconfigs in one hand. */
 import { Command, Option } from "commander";
 
-import { Tenant } from "../../api/authentication";
-import { authParams as authParamsSchema } from "../../api/authentication/auth-params";
-import { Label, Name, tenantNamespaceName } from "../../api/keys";
-import { DataKey } from "../../api/keys";
+import { authParams as authParamsSchema, Tenant } from "../../api/authentication";
+import { DataKey, Label, Name, tenantNamespaceName } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
 import { GatewayClient, GatewayServer } from "../../api/networking";
 import { configuration, publicKey } from "../../plan/networking/peering";
 import { controlPlaneIdentity, type PeeringSides, tenant } from "../../plan/peering";
-import { type CommandContext, runs } from "../command";
+import { type CommandContext, type Run, runs } from "../run";
 import { findTenantNamespace, requireTenantNamespace } from "../cluster/tenant-namespace";
 import { CommandError } from "../failure";
 import {
@@ -22,7 +20,6 @@ import {
 import { formatted } from "../output";
 import { presentTenant, signNonce, tenantCredentials } from "../peering/authenticate";
 import { readOwnNetworks } from "../peering/network";
-import type { Run } from "../run";
 import type { Cluster } from "../cluster/cluster";
 import { generatePeeringUser } from "./peering-user";
 import { targetNamespace, targetOptions, type TargetFlags, withTarget } from "./target";

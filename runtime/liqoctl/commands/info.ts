@@ -2,17 +2,21 @@ import { Command, Option } from "commander";
 
 import { ForeignCluster } from "../../api/core";
 import { isRecord } from "../../api/invalid-object";
-import { type Cluster, localCluster } from "../cluster/cluster";
-import { type CommandContext, runs } from "../command";
+import { packageVersion } from "../../api/package-root";
+import { type Cluster, withCluster } from "../cluster/cluster";
 import { CommandError } from "../failure";
-import { fieldAt } from "../info/field";
-import { type HealthInfo, healthInfo, localInfo, networkInfo, peeringsInfo } from "../info/installation-info";
+import {
+  type HealthInfo,
+  healthInfo,
+  installedControllerManager,
+  localInfo,
+  networkInfo,
+  peeringsInfo,
+} from "../info/installation-info";
 import { peerInfo } from "../info/peer-info";
-import { told } from "../info/told";
-import { section } from "../info/tree";
 import { type GlobalFlags, liqoNamespaceOption, type OutputFormat, outputOption } from "../options";
-import { formatted } from "../output";
-import type { Run } from "../run";
+import { fieldAt, formatted, section } from "../output";
+import { type CommandContext, type Run, runs, readOrWarn } from "../run";
 
 interface InfoFlags {
   namespace: string;
@@ -53,16 +57,16 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 async function info(run: Run, flags: InfoFlags & GlobalFlags): Promise<void> {
-  await withCluster(run, flags, async (cluster) => {
+  await withCluster(run, flags, flags.namespace, async (cluster) => {
     const document = {
       local: await localInfo(run, cluster),
-      health: await told<Partial<HealthInfo>>(run, "the installation's health", {}, () =>
+      health: await readOrWarn<Partial<HealthInfo>>(run, "the installation's health", {}, () =>
         healthInfo(run, cluster),
       ),
       ...((flags.verbose || flags.get !== undefined) && {
-        network: await told(run, "the cluster's networks", {}, () => networkInfo(run, cluster)),
+        network: await readOrWarn(run, "the cluster's networks", {}, () => networkInfo(run, cluster)),
       }),
-      peerings: await told(run, "the peerings", {}, () => peeringsInfo(run, cluster)),
+      peerings: await readOrWarn(run, "the peerings", {}, () => peeringsInfo(run, cluster)),
     };
     const get = flags.get?.replace(/^\.?clusterid$/i, "local.clusterID");
     if (get !== undefined) return printField(run, fieldAt(document, get), flags.output);
@@ -73,7 +77,7 @@ async function info(run: Run, flags: InfoFlags & GlobalFlags): Promise<void> {
 }
 
 async function infoPeer(run: Run, flags: InfoFlags & GlobalFlags, ids: readonly string[]): Promise<void> {
-  await withCluster(run, flags, async (cluster) => {
+  await withCluster(run, flags, flags.namespace, async (cluster) => {
     await cluster.clusterId(run);
     const peers = await selectedPeers(run, cluster, ids);
     const entries = await Promise.all(
@@ -125,15 +129,31 @@ function printField(run: Run, value: unknown, output: OutputFormat | undefined):
   );
 }
 
-async function withCluster(
-  run: Run,
-  flags: InfoFlags & GlobalFlags,
-  work: (cluster: Cluster) => Promise<void>,
-): Promise<void> {
-  const cluster = localCluster(run, flags, flags.namespace);
-  try {
-    await work(cluster);
-  } finally {
-    cluster.close();
-  }
+export function versionCommand(context: CommandContext): Command {
+  return new Command("version")
+    .description("print the version of liqoctl, and of what is installed in the cluster")
+    .addOption(liqoNamespaceOption())
+    .addOption(new Option("--client", "the version of liqoctl only").default(false))
+    .action(
+      runs<{ namespace: string; client: boolean }>(context, async (run, flags) => {
+        const client = packageVersion();
+        run.terminal.out(`Client version: ${client}\n`);
+        if (flags.client) return;
+        await withCluster(run, flags, flags.namespace, async (cluster) => {
+          const server = (await installedControllerManager(run, cluster))?.version;
+          run.terminal.out(`Server version: ${server ?? "Unknown"}\n`);
+          if (server === undefined) {
+            throw new CommandError(
+              `namespace ${flags.namespace} of ${cluster.client.server} has no controller manager of Liqo`,
+              "give the namespace that Liqo is installed in by --namespace",
+            );
+          }
+          if (server.replace(/^v/, "") !== client)
+            run.progress.warn(
+              undefined,
+              "liqoctl and what is installed have different versions; better keep them equal",
+            );
+        });
+      }),
+    );
 }

@@ -1,11 +1,10 @@
 import { Command, Option } from "commander";
 
 import { ensureSides, type PairFlags, presentSides, withPair } from "../cluster/pair";
-import { type CommandContext, runs } from "../command";
+import { type CommandContext, confirm, runs } from "../run";
 import { liqoNamespaceOption, remoteOptions, switchOption, timeoutOption } from "../options";
 import { connect, disconnect, networkEnds, reset } from "../peering/network";
-import { confirm } from "../terminal/confirmation";
-import { type LinkFlags, linkOf, linkOptions } from "./network-flags";
+import { type LinkFlags, linkOf, linkOptions } from "./peering-flags";
 
 interface ConnectFlags extends PairFlags, LinkFlags {
   wait: boolean;

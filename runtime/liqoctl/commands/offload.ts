@@ -6,15 +6,12 @@ import { NamespaceOffloading, VirtualNode } from "../../api/offloading";
 import { parseArguments } from "../../plan/arguments";
 import type { ManifestOf } from "../../plan/manifest";
 import { namespaceOffloading, namespaceOffloadingSchema } from "../../plan/offloading";
-import { type Cluster, localCluster } from "../cluster/cluster";
-import { type CommandContext, runs } from "../command";
+import { type Cluster, withCluster } from "../cluster/cluster";
+import { type CommandContext, confirm, type Run, runs } from "../run";
 import { CommandError } from "../failure";
-import { selectorTerm } from "../label-selector";
-import { type OutputFormat, outputOption, timeoutOption } from "../options";
+import { repeated, selectorTerm } from "../values";
+import { type ClusterFlags, type OutputFormat, outputOption, timeoutOption } from "../options";
 import { formatted } from "../output";
-import type { Run } from "../run";
-import { confirm } from "../terminal/confirmation";
-import { repeated } from "../values";
 import { type WaitResult, waitUntil } from "../wait";
 
 interface OffloadFlags {
@@ -75,7 +72,7 @@ function namespaceSelectorOption(): Option {
 
 async function offload(
   run: Run,
-  flags: OffloadFlags & Parameters<typeof localCluster>[1],
+  flags: OffloadFlags & ClusterFlags,
   words: readonly string[],
 ): Promise<void> {
   const terms = (flags.selector ?? []).map((text) => selectorTerm(text, "--selector"));
@@ -175,7 +172,7 @@ export function judge(offloading: NamespaceOffloading | undefined, next: string)
 
 async function unoffload(
   run: Run,
-  flags: { nsSelector?: string } & Parameters<typeof localCluster>[1],
+  flags: { nsSelector?: string } & ClusterFlags,
   words: readonly string[],
 ): Promise<void> {
   await withNamespaces(run, flags, { words, selector: flags.nsSelector }, async (cluster, names) => {
@@ -212,7 +209,7 @@ async function unoffloadOne(run: Run, { client }: Cluster, namespace: string): P
 
 async function withNamespaces(
   run: Run,
-  flags: Parameters<typeof localCluster>[1],
+  flags: ClusterFlags,
   { words, selector }: { words: readonly string[]; selector: string | undefined },
   work: (cluster: Cluster, names: string[]) => Promise<void>,
 ): Promise<void> {
@@ -222,8 +219,7 @@ async function withNamespaces(
       "name the namespaces, or select them by --ns-selector",
     );
   }
-  const cluster = localCluster(run, flags, Name.liqoNamespace);
-  try {
+  await withCluster(run, flags, Name.liqoNamespace, async (cluster) => {
     const names = [...new Set(words)];
     if (selector !== undefined) {
       const found = await cluster.client.list(Namespace, { labelSelector: selector }, run.call);
@@ -234,9 +230,7 @@ async function withNamespaces(
         );
     }
     await work(cluster, names);
-  } finally {
-    cluster.close();
-  }
+  });
 }
 
 /** Tries all, then says of each that failed why. */

@@ -1,17 +1,23 @@
 import { Command, Option } from "commander";
 
 import { ensureSides, type PairFlags, withPair } from "../cluster/pair";
-import { type CommandContext, runs } from "../command";
+import { type CommandContext, runs } from "../run";
 import { CommandError } from "../failure";
 import { liqoNamespaceOption, remoteOptions, switchOption, timeoutOption } from "../options";
 import { authenticate } from "../peering/authenticate";
 import { inBandProxy } from "../peering/in-band";
 import { connect, networkEnds } from "../peering/network";
-import { requestedResources, requestSlice, type SliceFlags, sliceManifest } from "../peering/slice";
+import { requestSlice, sliceManifest } from "../peering/slice";
+import {
+  amountOptions,
+  type LinkFlags,
+  linkOf,
+  linkOptions,
+  proxyOptions,
+  requestedResources,
+  type SliceFlags,
+} from "./peering-flags";
 import { untilNoneLeaves } from "../peering/virtual-nodes";
-import { proxyOptions } from "./authenticate";
-import { type LinkFlags, linkOf, linkOptions } from "./network-flags";
-import { amountOptions } from "./slice-flags";
 
 interface PeerFlags extends PairFlags, LinkFlags, SliceFlags {
   networkingDisabled: boolean;

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 
 import { Name, tenantNamespaceName } from "../../api/keys";
-import { type Cluster, localCluster } from "../cluster/cluster";
+import { type Cluster, withCluster } from "../cluster/cluster";
 import {
   ensureTenantNamespace,
   findTenantNamespace,
@@ -31,12 +31,7 @@ export async function withTarget<T>(
   flags: TargetFlags & GlobalFlags,
   work: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
-  const cluster = localCluster(run, flags, flags.liqoNamespace);
-  try {
-    return await work(cluster);
-  } finally {
-    cluster.close();
-  }
+  return await withCluster(run, flags, flags.liqoNamespace, work);
 }
 
 /** The namespace given, or the peer's, made where it is missing: `default` means that none was given, as for upstream. */

@@ -3,13 +3,11 @@ import { Command } from "commander";
 
 import { ResourceSlice, Tenant } from "../../api/authentication";
 import { Annotation, Label, LabelValue, Name } from "../../api/keys";
-import { type Cluster, localCluster } from "../cluster/cluster";
+import { type Cluster, withCluster } from "../cluster/cluster";
 import { requireTenantNamespace } from "../cluster/tenant-namespace";
-import { type CommandContext, runs } from "../command";
+import { type CommandContext, confirm, type Run, runs } from "../run";
 import { CommandError } from "../failure";
 import { remoteClusterIdOption, timeoutOption } from "../options";
-import type { Run } from "../run";
-import { confirm } from "../terminal/confirmation";
 
 type Condition = NonNullable<Tenant["spec"]["tenantCondition"]>;
 
@@ -69,7 +67,7 @@ export function switchCommands(context: CommandContext): Command[] {
         .addOption(timeoutOption("2m"))
         .action(
           runs(context, (run, flags, [name = ""]) =>
-            withCluster(run, flags, (cluster) => switchTenant(run, cluster, each, name)),
+            withCluster(run, flags, Name.liqoNamespace, (cluster) => switchTenant(run, cluster, each, name)),
           ),
         ),
     );
@@ -135,7 +133,7 @@ function sliceSwitch(context: CommandContext, verb: "cordon" | "uncordon"): Comm
     .addOption(timeoutOption("2m"))
     .action(
       runs<{ remoteClusterId: string }>(context, (run, flags, [name = ""]) =>
-        withCluster(run, flags, (cluster) =>
+        withCluster(run, flags, Name.liqoNamespace, (cluster) =>
           switchSlice(run, cluster, verb, { name, consumerId: flags.remoteClusterId }),
         ),
       ),
@@ -190,17 +188,4 @@ async function switchSlice(
       ),
     () => `slice ${name} of ${consumerId} ${done}`,
   );
-}
-
-async function withCluster(
-  run: Run,
-  flags: Parameters<typeof localCluster>[1],
-  work: (cluster: Cluster) => Promise<void>,
-): Promise<void> {
-  const cluster = localCluster(run, flags, Name.liqoNamespace);
-  try {
-    await work(cluster);
-  } finally {
-    cluster.close();
-  }
 }

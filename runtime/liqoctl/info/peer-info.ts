@@ -1,4 +1,3 @@
-/** What `liqoctl info peer` tells of one peer (control plane reference 17.12). */
 import { Identity, ResourceSlice } from "../../api/authentication";
 import type { ForeignCluster } from "../../api/core";
 import { controlPlaneIdentityName, Label, LabelValue } from "../../api/keys";
@@ -6,9 +5,9 @@ import { Configuration, GatewayClient, GatewayServer } from "../../api/networkin
 import { VirtualNode } from "../../api/offloading";
 import type { Cluster } from "../cluster/cluster";
 import { findTenantNamespace } from "../cluster/tenant-namespace";
-import type { Run } from "../run";
-import { type ModuleStatus, moduleStatus } from "./conditions";
-import { told } from "./told";
+import { type Run, readOrWarn } from "../run";
+
+/** What `liqoctl info peer` tells of one peer (control plane reference 17.12). */
 
 export interface PeerInfo {
   info: { clusterID: string; role: string };
@@ -57,15 +56,17 @@ interface PeerOffloading extends ModuleInfo {
 /** Problems are told, and the rest is still shown. */
 export async function peerInfo(run: Run, cluster: Cluster, peer: ForeignCluster): Promise<PeerInfo> {
   const { clusterID } = peer.spec;
-  const namespace = await told(run, `the tenant namespace of ${clusterID}`, undefined, () =>
+  const namespace = await readOrWarn(run, `the tenant namespace of ${clusterID}`, undefined, () =>
     findTenantNamespace(run, cluster, clusterID),
   );
   const modules = peer.status?.modules;
   const place = namespace === undefined ? undefined : { namespace };
   const [network, authentication, offloading] = await Promise.all([
-    told(run, `the network of ${clusterID}`, {}, () => networkOf(run, cluster, place)),
-    told(run, `the authentication of ${clusterID}`, {}, () => authenticationOf(run, cluster, peer, place)),
-    told(run, `the offloading of ${clusterID}`, {}, () => offloadingOf(run, cluster, peer, place)),
+    readOrWarn(run, `the network of ${clusterID}`, {}, () => networkOf(run, cluster, place)),
+    readOrWarn(run, `the authentication of ${clusterID}`, {}, () =>
+      authenticationOf(run, cluster, peer, place),
+    ),
+    readOrWarn(run, `the offloading of ${clusterID}`, {}, () => offloadingOf(run, cluster, peer, place)),
   ]);
   return {
     info: { clusterID, role: peer.status?.role ?? "Unknown" },
@@ -191,4 +192,20 @@ function amounts(resources: Record<string, string | number> | undefined): {
   return entries.length === 0
     ? {}
     : { resources: Object.fromEntries(entries.map(([key, value]) => [key, String(value)])) };
+}
+
+export type ModuleStatus = "Disabled" | "Healthy" | "Unhealthy";
+
+type PeeringModule = NonNullable<NonNullable<ForeignCluster["status"]>["modules"]>["networking"];
+
+/** A module of a peering in a word, and what is wrong with it (control plane reference 17.12). */
+export function moduleStatus(module: PeeringModule | undefined): { status: ModuleStatus; alerts: string[] } {
+  if (module?.enabled !== true) return { status: "Disabled", alerts: [] };
+  const faulty = (module.conditions ?? []).filter(
+    ({ status }) => status !== "Established" && status !== "Ready",
+  );
+  return {
+    status: faulty.length === 0 ? "Healthy" : "Unhealthy",
+    alerts: faulty.map(({ type, status, message }) => (message ? message : `${type} is ${status}`)),
+  };
 }

@@ -1,7 +1,5 @@
 /** The handshake: what `liqoctl authenticate` does, and `peer` in its second part (control plane reference 5, 17.6). */
-import { Identity, Tenant } from "../../api/authentication";
-import { authParams as authParamsSchema } from "../../api/authentication/auth-params";
-import type { AuthParams } from "../../api/authentication";
+import { type AuthParams, authParams as authParamsSchema, Identity, Tenant } from "../../api/authentication";
 import { controlPlaneIdentityName, DataKey, Name } from "../../api/keys";
 import { Secret } from "../../api/kubernetes";
 import {

@@ -4,7 +4,7 @@ import { Service } from "../../api/kubernetes";
 import { Configuration } from "../../api/networking";
 import type { PeeringSides } from "../../plan/peering";
 import type { Pair } from "../cluster/pair";
-import { PROXY_SERVICE } from "../../plan/auxiliary";
+import { PROXY_SERVICE } from "../../plan/optional-components";
 import { CommandError } from "../failure";
 import type { Run } from "../run";
 

@@ -1,36 +1,13 @@
 import { ResourceSlice } from "../../api/authentication";
 import { Annotation, Label, LabelValue } from "../../api/keys";
 import type { ManifestOf } from "../../plan/manifest";
-import { parseQuantity } from "../../plan/quantity";
+import { parseQuantity } from "../../api/quantity";
 import { resourceSlice, type PeeringSide } from "../../plan/peering";
 import { sliceRequestSchema } from "../../plan/offloading";
 import { parseArguments } from "../../plan/arguments";
 import type { Cluster } from "../cluster/cluster";
 import type { Run } from "../run";
 import { waitUntil } from "../wait";
-
-export interface SliceFlags {
-  cpu?: string;
-  memory?: string;
-  pods?: string;
-  resource?: Record<string, string>;
-}
-
-/** Amounts asked for; undefined where none is given, so that the provider's defaults hold. */
-export function requestedResources({
-  cpu,
-  memory,
-  pods,
-  resource,
-}: SliceFlags): Record<string, string> | undefined {
-  const all = {
-    ...resource,
-    ...(cpu !== undefined && { cpu }),
-    ...(memory !== undefined && { memory }),
-    ...(pods !== undefined && { pods }),
-  };
-  return Object.keys(all).length === 0 ? undefined : all;
-}
 
 export function sliceManifest(options: {
   name: string;

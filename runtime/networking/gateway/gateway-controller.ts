@@ -24,7 +24,7 @@ import {
   watches,
   writeIfChanged,
 } from "../../kube";
-import { maySpeakOf } from "../../plan/peer-namespace";
+import { maySpeakOf } from "../../plan/peer-objects";
 import { peerOf } from "../generate/peer";
 import type { NetworkingContext } from "../networking-context";
 import { renderGateway } from "../template/gateway-object";

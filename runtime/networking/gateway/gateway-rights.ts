@@ -7,7 +7,7 @@ import {
   WellKnownLabel,
 } from "../../api";
 import { keyOf } from "../../kube";
-import { NetworkingRole } from "../../plan/networking/names";
+import { NetworkingRole } from "../../plan/rbac/networking";
 import { objectName } from "../generate/metadata";
 import type { NetworkingOptions } from "../options";
 import { gatewayLabels, serviceAccountName, type WgGateway } from "./gateway-workload";

@@ -8,8 +8,7 @@ import {
 } from "../../api";
 import { isRecord } from "../../api/invalid-object";
 import { embeddedSchema } from "../../api/schema/embedded";
-import type { StructuralSchema } from "../../api/schema/structural";
-import { structuralSchema } from "../../api/schema/structural-schema";
+import { type StructuralSchema, structuralSchema } from "../../api/schema/structural-schema";
 import { keyOf } from "../../kube";
 import { gatewayData } from "./gateway-data";
 import { renderValue } from "./render-object";

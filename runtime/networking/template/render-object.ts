@@ -1,5 +1,5 @@
 import { isRecord } from "../../api/invalid-object";
-import type { StructuralSchema } from "../../api/schema/structural";
+import type { StructuralSchema } from "../../api/schema/structural-schema";
 import { renderTemplate } from "./evaluate";
 import { TemplateError } from "./tokens";
 import type { TemplateStruct } from "./values";

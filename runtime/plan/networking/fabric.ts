@@ -1,10 +1,9 @@
 import type { DaemonSet } from "../../api/kubernetes";
-import { componentLabels, selectorLabels } from "../component-labels";
+import { componentLabels, type ManifestOf, selectorLabels } from "../manifest";
 import type { InstallationData } from "../installation-settings";
-import { livenessProbe } from "../liveness-probe";
-import type { ManifestOf } from "../manifest";
+import { livenessProbe } from "../component-deployment";
 import { NETWORK_ADMINISTRATOR, OFF_VIRTUAL_NODES } from "./gateway-templates";
-import { NetworkingRole } from "./names";
+import { NetworkingRole } from "../rbac/networking";
 import type { NetworkingSettings } from "./settings";
 
 type Settings = Pick<InstallationData, "image" | "imagePullPolicy" | "imagePullSecrets"> & {

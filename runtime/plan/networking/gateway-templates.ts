@@ -1,9 +1,8 @@
 import { Label, LabelValue, Name, WellKnownLabel } from "../../api/keys";
 import type { WgGatewayClientTemplate, WgGatewayServerTemplate } from "../../api/networking";
-import { MANAGED_BY } from "../component-labels";
+import { MANAGED_BY, type ManifestOf } from "../manifest";
 import type { InstallationData } from "../installation-settings";
-import { livenessProbe } from "../liveness-probe";
-import type { ManifestOf } from "../manifest";
+import { livenessProbe } from "../component-deployment";
 import type { NetworkingSettings } from "./settings";
 
 type Settings = Pick<InstallationData, "image" | "imagePullPolicy" | "imagePullSecrets"> & {

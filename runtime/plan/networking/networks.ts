@@ -1,8 +1,11 @@
-import { Annotation, cidrInName, Label, LabelValue, Name } from "../../api/keys";
 import type { Network } from "../../api/ipam";
+import { Annotation, cidrInName, Label, LabelValue, Name } from "../../api/keys";
+import { AllocationError } from "../../ipam/allocation-error";
+import { parseCidr, sizeOf } from "../../ipam/cidr";
+import { Ipam } from "../../ipam/ipam";
 import { NetworkType } from "../../ipam/network-stage";
-import { componentLabels } from "../component-labels";
-import type { ManifestOf } from "../manifest";
+import { parsePools } from "../../ipam/pools";
+import { componentLabels, type ManifestOf } from "../manifest";
 import type { NetworkingSettings } from "./settings";
 
 type Settings = Pick<
@@ -11,9 +14,9 @@ type Settings = Pick<
 >;
 
 /** Where the external network goes while that is free, and nothing else is asked for. */
-export const DEFAULT_EXTERNAL = "10.70.0.0/16";
+const DEFAULT_EXTERNAL = "10.70.0.0/16";
 /** The same of the internal network. */
-export const DEFAULT_INTERNAL = "10.80.0.0/16";
+const DEFAULT_INTERNAL = "10.80.0.0/16";
 
 /** The networks of an installation, grouped so that how many there are is known from the settings' shape alone. */
 export interface InstallationNetworks {
@@ -87,4 +90,41 @@ function network({ name, namespace, type, cidr, notRemapped, shared, preAllocate
     },
     spec: { cidr, ...(preAllocated !== undefined && { preAllocated }) },
   } satisfies ManifestOf<Network>;
+}
+
+/**
+ * Why a cluster with these networks finds no place for its external or internal network: asks the address management itself, in the order in which
+ * the controllers do (networking reference 6.5).
+ *
+ * @param settings networks that are well written, and apart from each other
+ */
+export function ownNetworkFaults(
+  settings: Settings & Pick<NetworkingSettings, "pools">,
+): { path: string[]; message: string }[] {
+  const { podCidrs, serviceCidr, reservedSubnets, pools } = settings;
+  const ipam = new Ipam(parsePools(pools));
+  for (const text of new Set([...podCidrs, serviceCidr, ...reservedSubnets])) {
+    const inUse = { immutable: true, exclusive: false, preAllocated: 0 };
+    ipam.acquireNetwork(text, { cidr: parseCidr(text), ...inUse });
+  }
+  for (const [key, what, fallback, preAllocated] of [
+    ["externalCidr", "external", DEFAULT_EXTERNAL, 1],
+    ["internalCidr", "internal", DEFAULT_INTERNAL, 0],
+  ] as const) {
+    const given = settings[key];
+    const cidr = parseCidr(given ?? fallback);
+    try {
+      ipam.acquireNetwork(key, { cidr, immutable: given !== undefined, exclusive: true, preAllocated });
+    } catch (error) {
+      if (!(error instanceof AllocationError)) throw error;
+      // Of those that follow nothing is known.
+      if (given !== undefined) {
+        const wayOut = "choose another network, or give externalCidr one apart from it";
+        return [{ path: [key], message: `is where the cluster's external network goes; ${wayOut}` }];
+      }
+      const message = `${pools.join(", ")} have no ${sizeOf(cidr)} addresses (/${cidr.length}) in a row that are free for the cluster's ${what} network; add a pool, or give ${key} a smaller network`;
+      return [{ path: ["pools"], message }];
+    }
+  }
+  return [];
 }

@@ -1,13 +1,42 @@
+import { isIP } from "node:net";
+
 import { z } from "zod";
 
 import { Label, LabelValue, Name } from "../../api/keys";
 import type { Configuration, GatewayClient, GatewayServer, PublicKey } from "../../api/networking";
-import { annotationsSchema } from "../annotations";
+import { annotationsSchema, namespaceNameSchema, objectNameSchema } from "../arguments";
 import type { ManifestOf } from "../manifest";
-import { namespaceNameSchema, objectNameSchema } from "../names";
 import type { PeeringSide } from "../peering";
-import { endpointAddressSchema, underlayAddressSchema } from "./endpoint-address";
-import { DEFAULT_MTU, TUNNEL_PORT } from "./names";
+
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i;
+
+/** An address of the networks beneath the tunnel, which may be of either family. */
+const underlayAddressSchema = z
+  .string()
+  .refine((text) => isIP(text) !== 0, "is not an IP address; give one, such as 203.0.113.10");
+
+/** Such an address, or a name of one. */
+const endpointAddressSchema = z
+  .string()
+  .min(1, "is empty; give an address or a name")
+  .refine(
+    (text) => text === "" || isIP(text) !== 0 || isHostName(text),
+    "is neither an IP address nor a host name; give one alone, such as 203.0.113.10 or vpn.example, and its port as addressPort",
+  );
+
+/** A last label of digits alone is that of an address that was miswritten: no top-level domain has such a name (RFC 1123, 2.1). */
+function isHostName(text: string): boolean {
+  const labels = text.replace(/\.$/, "").split(".");
+  return (
+    text.length <= 254 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? "")
+  );
+}
+
+/** UDP port that gateways listen at for their peers. */
+export const TUNNEL_PORT = 51840;
+
+/** MTU of tunnels and overlay, in bytes. Leaves room for WireGuard and the overlay on a path of 1,450. */
+export const DEFAULT_MTU = 1340;
 
 const API_VERSION = "networking.liqo.io/v1beta1";
 

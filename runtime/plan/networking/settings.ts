@@ -3,10 +3,11 @@ import { z } from "zod";
 import { type Cidr, containsCidr, formatCidr, overlaps, parseCidr } from "../../ipam/cidr";
 import { DEFAULT_POOLS, parsePools } from "../../ipam/pools";
 import { unusableReason } from "../../ipam/special-ranges";
-import { annotationsSchema } from "../annotations";
-import { resourceListSchema } from "../resource-list";
-import { OVERLAY_PORT } from "./names";
-import { ownNetworkFaults } from "./own-network-faults";
+import { annotationsSchema, resourceListSchema } from "../arguments";
+import { ownNetworkFaults } from "./networks";
+
+/** UDP port of the overlay between nodes and gateways. */
+export const OVERLAY_PORT = 6091;
 
 /** A network of IPv4 addresses, written without bits beyond its prefix. */
 const network = z.string().superRefine((text, context) => {
@@ -136,7 +137,6 @@ export const networkingSettingsSchema = fields.superRefine((settings, context) =
 });
 
 export type NetworkingSettings = z.output<typeof networkingSettingsSchema>;
-export type NetworkingSettingsInput = z.input<typeof networkingSettingsSchema>;
 
 interface Fault {
   path: (string | number)[];

@@ -1,6 +1,6 @@
 import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
-import { read, rule, write, writeAll } from "./rule";
+import { read, rule, write, writeAll } from "./manifests";
 
 /** What a consumer's control plane may do in its tenant namespace (`liqo-remote-controlplane`). Peers of other make rely on it. */
 export const remoteControlplaneRules: PolicyRule[] = [

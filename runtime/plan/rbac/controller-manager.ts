@@ -1,16 +1,16 @@
 import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
 import { Name, RoleName } from "../../api";
-import { read, rule, write } from "./rule";
+import { read, rule, write } from "./manifests";
 
 /** What the frame of the controller manager itself needs: events, and the lease of the leader. */
-export const controllerManagerFrameRules: PolicyRule[] = [
+const controllerManagerFrameRules: PolicyRule[] = [
   rule("", ["events"], ["create", "patch"]),
   rule("events.k8s.io", ["events"], ["create", "patch"]),
 ];
 
 /** Authentication in the controller manager: tenants, identities, slices, certificates, the roles that it hands out. */
-export const authenticationRules: PolicyRule[] = [
+const authenticationRules: PolicyRule[] = [
   // Tenant namespaces have any name, so that no Role in a namespace can cover the secrets in them.
   rule("", ["secrets"], [...read, "create", "delete", "patch", "update"]),
   rule("", ["namespaces"], read),
@@ -57,7 +57,7 @@ export const awsAuthRules: PolicyRule[] = [
 ];
 
 /** The replicator in the controller manager. */
-export const replicationRules: PolicyRule[] = [
+const replicationRules: PolicyRule[] = [
   rule("", ["secrets"], [...read, "patch", "update"]),
   rule("", ["namespaces"], ["get"]),
   rule("core.liqo.io", ["foreignclusters"], read),
@@ -70,7 +70,7 @@ export const replicationRules: PolicyRule[] = [
 ];
 
 /** The ForeignCluster controller in the controller manager. */
-export const foreignClusterRules: PolicyRule[] = [
+const foreignClusterRules: PolicyRule[] = [
   rule("", ["nodes", "secrets"], read),
   rule("apps", ["deployments"], read),
   rule("authentication.liqo.io", ["identities", "tenants"], read),
@@ -81,7 +81,7 @@ export const foreignClusterRules: PolicyRule[] = [
 ];
 
 /** Offloading in the controller manager: as a consumer virtual nodes and what goes to them, as a provider the namespaces and pods of consumers. */
-export const offloadingRules: PolicyRule[] = [
+const offloadingRules: PolicyRule[] = [
   rule("core.liqo.io", ["foreignclusters"], read),
   // Tenant namespaces have any name; only labels and deletion marks of control-plane secrets are kept.
   rule("", ["secrets"], read),

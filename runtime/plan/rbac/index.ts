@@ -3,9 +3,7 @@
  *
  * Source: control plane reference 3.3, 3.4 and 15.3, offloading reference 3.
  */
+export * from "./components";
 export * from "./consumers";
 export * from "./controller-manager";
-export * from "./metric-agent";
 export * from "./networking";
-export * from "./virtual-kubelet";
-export * from "./webhook";

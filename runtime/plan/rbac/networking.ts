@@ -1,7 +1,18 @@
 import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
-import { NetworkingRole } from "../networking/names";
-import { read, rule, write } from "./rule";
+import { read, rule, write } from "./manifests";
+
+/** Roles of the networking (networking reference 2, 9, 11). */
+export const NetworkingRole = {
+  /** Of the account that each gateway runs as, in the gateway's own namespace; the controller manager binds it. */
+  gateway: "liqo-gateway",
+  /** What that account reads in the whole cluster. */
+  gatewayClusterWide: "liqo-gateway-clusterwide",
+  /** What that account reports in the Liqo namespace. */
+  gatewayLiqoNamespace: "liqo-gateway-liqo-ns",
+  /** Of the agent on each node. */
+  fabric: "liqo-fabric",
+} as const;
 
 /** Addresses and networking in the controller manager, where the installation has networking. */
 export const networkingRules: PolicyRule[] = [

@@ -1,6 +1,6 @@
 import type { NamespaceMap, NamespaceOffloading } from "../../api";
 import { Label, LabelValue } from "../../api/keys";
-import { askedNames, ownEntry } from "../../plan/asked-namespaces";
+import { askedNames, ownEntry } from "../../plan/peer-objects";
 
 /** The NamespaceOffloading of a namespace; undefined where it has none. */
 export type OffloadingOf = (namespace: string) => NamespaceOffloading | undefined;

@@ -2,7 +2,7 @@ import type { NamespaceMap, NamespaceOffloading } from "../../api";
 import { Name } from "../../api/keys";
 import type { Pod } from "../../api/kubernetes";
 import type { Informer, InformerSet, KubeClient, RuntimeContext } from "../../kube";
-import { askedNames } from "../../plan/asked-namespaces";
+import { askedNames } from "../../plan/peer-objects";
 import type { NodeSettings } from "../node-settings";
 import type { ReflectionPair } from "../reflection/reflected-metadata";
 import { acceptedName, acceptedNamespaces, mapToProvider } from "./offloaded-namespaces";

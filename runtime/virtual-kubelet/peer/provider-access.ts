@@ -9,7 +9,7 @@ import {
   type RuntimeContext,
   type Timer,
 } from "../../kube";
-import { creatorUserLabel } from "../../plan/creator-user";
+import { creatorUserLabel } from "../../plan/peer-objects";
 
 interface SecretRef {
   name: string;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { GatewayClient, GatewayServer } from "../../../runtime/api";
-import { TUNNEL_MTU } from "../../../runtime/api/networking/endpoint";
+import { TUNNEL_MTU } from "../../../runtime/api/networking/gateway";
 import { networkLinkSchema } from "../../../runtime/plan/networking/peering";
 
 const server = (spec: object, status?: object) => ({

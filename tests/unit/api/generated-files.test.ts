@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 
 import { crds, packageRoot } from "../../../runtime/api";
-import { CRD_FOLDER, generatedFiles, REFERENCE_FOLDER } from "../../../runtime/api/generate/files";
+import { CRD_FOLDER, generatedFiles, REFERENCE_FOLDER } from "../../../runtime/api/generate/generated-files";
 
 describe("the generated files", function () {
   this.timeout(180_000); // a megabyte of YAML on a busy machine

@@ -2,9 +2,14 @@ import assert from "node:assert/strict";
 
 import type { z } from "zod";
 
-import { InvalidObjectError, OWN_KINDS } from "../../../runtime/api";
-import { structuralSchema } from "../../../runtime/api/schema/structural-schema";
-import type { StructuralSchema } from "../../../runtime/api/schema/structural";
+import {
+  controlPlaneIdentityName,
+  InvalidObjectError,
+  kubeconfigSecretName,
+  OWN_KINDS,
+  tenantNamespaceName,
+} from "../../../runtime/api";
+import { structuralSchema, type StructuralSchema } from "../../../runtime/api/schema/structural-schema";
 import type { Manifest } from "../../support/api-samples/manifest";
 import { REFUSALS } from "../../support/api-samples/refusals";
 import { SAMPLES } from "../../support/api-samples/samples";
@@ -180,3 +185,16 @@ function leftOut(schema: StructuralSchema, values: unknown[], path: string): str
     return found.length === 0 ? [`${path}.${name}`] : leftOut(field, found, `${path}.${name}`);
   });
 }
+
+/** The vectors of control plane reference 21.1. */
+describe("names that are made from cluster IDs", () => {
+  it("of a tenant namespace", () => {
+    assert.equal(tenantNamespaceName("cool-firefly"), "liqo-tenant-cool-firefly");
+  });
+
+  it("of a control plane's Identity and its Secret", () => {
+    const identity = controlPlaneIdentityName("cl-provider");
+    assert.equal(identity, "controlplane-cl-provider");
+    assert.equal(kubeconfigSecretName(identity), "kubeconfig-controlplane-cl-provider");
+  });
+});

@@ -9,7 +9,7 @@ import { addAmounts, formatQuantity, isQuantity, parseQuantity } from "../../../
 import { verifyHandshake } from "../../../runtime/authentication/handshake";
 import { kubeconfigSecret } from "../../../runtime/authentication/kubeconfig-secret";
 import { invalidNodeSelector, matchesAnyTerm } from "../../../runtime/offloading/node-selector";
-import { creatorUserLabel } from "../../../runtime/plan/creator-user";
+import { creatorUserLabel } from "../../../runtime/plan/peer-objects";
 import { MalformedReview, parseReview } from "../../../runtime/webhooks/admission-review";
 import { podDemand, UnreadableDemand } from "../../../runtime/webhooks/pod-demand";
 import { validateTenant } from "../../../runtime/webhooks/tenant";

@@ -4,7 +4,7 @@ import { Configuration, IP, Service } from "../../../runtime/api";
 import { KubeClient } from "../../../runtime/kube";
 import { CommandError } from "../../../runtime/liqoctl/failure";
 import { inBandProxy } from "../../../runtime/liqoctl/peering/in-band";
-import { proxyManifests } from "../../../runtime/plan/auxiliary";
+import { proxyManifests } from "../../../runtime/plan/optional-components";
 import type { PeeringSides } from "../../../runtime/plan/peering";
 import { MemoryApiServer } from "../../support/memory-api-server";
 

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 
-import { tagOf } from "../../../runtime/liqoctl/cluster/installation";
-import { fieldAt } from "../../../runtime/liqoctl/info/field";
-import { section } from "../../../runtime/liqoctl/info/tree";
-import { selectorTerm } from "../../../runtime/liqoctl/label-selector";
+import { tagOf } from "../../../runtime/liqoctl/info/installation-info";
+import { fieldAt, section } from "../../../runtime/liqoctl/output";
+import { duration, pairs, quantities, selectorTerm, words } from "../../../runtime/liqoctl/values";
 import { translated } from "../../../runtime/liqoctl/peering/in-band";
 import { judge } from "../../../runtime/liqoctl/peering/slice";
-import { duration, pairs, quantities, words } from "../../../runtime/liqoctl/values";
 import type { ResourceSlice } from "../../../runtime/api";
 
 describe("values of liqoctl's flags", () => {

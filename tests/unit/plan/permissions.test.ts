@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { packageRoot } from "../../../runtime/api";
-import { fullInstallation } from "../../../runtime/plan/full-installation";
+import { fullInstallation, permissionsOf, permissionsPage } from "../../../runtime/plan/permissions";
 import { idleReasons, reasonedRights } from "../../../runtime/plan/permission-reasons";
-import { permissionsOf, permissionsPage } from "../../../runtime/plan/permissions";
 
 describe("the rights of an installation", () => {
   const accounts = permissionsOf(fullInstallation());

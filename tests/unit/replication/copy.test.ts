@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copySelector, isCopy, isSource } from "../../../runtime/plan/replication";
+import { copySelector, isCopy, isSource } from "../../../runtime/plan/peer-objects";
 import { copyMetadata, type Replicable } from "../../../runtime/replication/copy";
 
 const route = { localClusterId: "rome", remoteClusterId: "milan", remoteNamespace: "guests-of-milan" };

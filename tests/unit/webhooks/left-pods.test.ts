@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Pod, ShadowPod } from "../../../runtime/api";
 import { silentLogger } from "../../../runtime/kube";
 import { TestClock } from "../../support/test-clock";
-import { amountsOf } from "../../../runtime/plan/quantity";
+import { amountsOf } from "../../../runtime/api/quantity";
 import { bookedShadowPod } from "../../../runtime/webhooks/booked-pods";
 import { type Claim, settled } from "../../../runtime/webhooks/left-pod-claims";
 import { LeftPods } from "../../../runtime/webhooks/left-pods";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { Namespace } from "../../../runtime/api";
-import { maySpeakOf } from "../../../runtime/plan/peer-namespace";
+import { maySpeakOf } from "../../../runtime/plan/peer-objects";
 import type { Verdict } from "../../../runtime/webhooks/admission-review";
 import { validateConsumerService, validatePeerGateway } from "../../../runtime/webhooks/peer-traffic";
 import { admissionRequest } from "./requests";

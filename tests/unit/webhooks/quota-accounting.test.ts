@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import type { Pod, ShadowPod, WholePodSpec } from "../../../runtime/api";
-import { amountsOf } from "../../../runtime/plan/quantity";
+import { amountsOf } from "../../../runtime/api/quantity";
 import {
   bookedAlike,
   bookedPod,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import fc from "fast-check";
 
-import { amountsOf } from "../../../runtime/plan/quantity";
+import { amountsOf } from "../../../runtime/api/quantity";
 import { ADMITTED_FOR_MS, QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
 
 const cpu = (quantity: string) => amountsOf({ cpu: quantity });

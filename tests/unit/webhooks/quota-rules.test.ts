@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { amountsOf } from "../../../runtime/plan/quantity";
+import { amountsOf } from "../../../runtime/api/quantity";
 import { podDemand } from "../../../runtime/webhooks/pod-demand";
 import { type QuotaLimits, quotaViolation } from "../../../runtime/webhooks/quota-rules";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { DEFAULT_POD_POLICY } from "../../../runtime/plan/pod-policy";
-import { amountsOf } from "../../../runtime/plan/quantity";
+import { amountsOf } from "../../../runtime/api/quantity";
 import { soleLeader } from "../../../runtime/webhooks/leadership";
 import { QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
 import { shadowPodValidator, type ShadowPodWebhookOptions } from "../../../runtime/webhooks/shadow-pod";

@@ -1,1 +1,0 @@
-export { ForeignCluster } from "./foreign-cluster";

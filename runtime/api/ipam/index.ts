@@ -1,2 +1,0 @@
-export { IP } from "./ip";
-export { Network } from "./network";
