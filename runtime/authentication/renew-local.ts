@@ -6,6 +6,7 @@ import {
   controllerOf,
   exceptStatus,
   keyOf,
+  messageOf,
   type Outcome,
   runController,
   watches,
@@ -72,11 +73,7 @@ export function runLocalRenewer({ runtime, caches, options }: AuthenticationCont
             { exact: ["spec.authParams"], lock: "always" },
           );
         } catch (error) {
-          runtime.events.warning(
-            identity,
-            EventReason.authParamsUpdateFailed,
-            error instanceof Error ? error.message : String(error),
-          );
+          runtime.events.warning(identity, EventReason.authParamsUpdateFailed, messageOf(error));
           throw error;
         }
         runtime.events.normal(identity, EventReason.processing, "Renewed credentials taken over");

@@ -3,6 +3,7 @@ import {
   type Controller,
   exceptStatus,
   keyOf,
+  messageOf,
   patchStatusIfChanged,
   runController,
   Terminal,
@@ -93,11 +94,7 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
           const status = same ? {} : { authParams };
           await patchStatusIfChanged(runtime.client, Renew, renew, status, { exact: ["authParams"] });
         } catch (error) {
-          runtime.events.warning(
-            renew,
-            EventReason.renewStatusUpdateFailed,
-            error instanceof Error ? error.message : String(error),
-          );
+          runtime.events.warning(renew, EventReason.renewStatusUpdateFailed, messageOf(error));
           throw error;
         }
         if (!same) runtime.events.normal(renew, EventReason.processing, "Credentials handed over");

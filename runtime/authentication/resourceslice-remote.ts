@@ -10,6 +10,7 @@ import {
 } from "../identity";
 import {
   ApiError,
+  asError,
   type Controller,
   exceptStatus,
   type Informer,
@@ -232,7 +233,7 @@ class SliceReconciler {
             : { outcome: "accepted", authParams: credentials.authParams },
       };
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = asError(thrown);
       if (!isConflict(error)) events.warning(slice, EventReason.authParamsFailed, error.message);
       // The consumer throws away the identity of a slice that is denied: not for a hiccup, nor while an accepted certificate is good.
       if (error instanceof ApiError || isAccepted(slice, "Authentication"))

@@ -5,6 +5,7 @@ import {
   exceptStatus,
   isConflict,
   keyOf,
+  messageOf,
   type Outcome,
   patchStatusIfChanged,
   runController,
@@ -217,11 +218,7 @@ class TenantReconciler {
       return await work();
     } catch (error) {
       if (isConflict(error)) throw error;
-      this.authentication.runtime.events.warning(
-        tenant,
-        failure,
-        error instanceof Error ? error.message : String(error),
-      );
+      this.authentication.runtime.events.warning(tenant, failure, messageOf(error));
       throw error;
     }
   }

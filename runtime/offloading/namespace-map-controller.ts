@@ -16,6 +16,7 @@ import {
   type Informer,
   isAlreadyExists,
   keyOf,
+  messageOf,
   type Outcome,
   patchStatusIfChanged,
   type ReconcileRun,
@@ -352,8 +353,4 @@ async function withdraw(
 
 function isEmpty(mapping: object): boolean {
   return Object.keys(mapping).length === 0;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,5 @@
 import { Label, Namespace, Pod, ShadowPod, WellKnownLabel } from "../api";
 import {
-  ApiError,
   type Controller,
   controllerOf,
   exceptStatus,
@@ -11,6 +10,7 @@ import {
   isForbidden,
   isNotFound,
   keyOf,
+  messageOf,
   type Outcome,
   runController,
   type SourceEvent,
@@ -343,9 +343,4 @@ function violatesStandard(error: unknown): boolean {
 function merged(patch: StringsPatch | undefined, removed: readonly string[]): StringsPatch | undefined {
   if (removed.length === 0) return patch;
   return { ...patch, ...Object.fromEntries(removed.map((name) => [name, null])) };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  return error instanceof Error ? error.message : String(error);
 }

@@ -10,6 +10,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 
 import { InvalidObjectError } from "../api";
+import { messageOf } from "../kube";
 import {
   errored,
   MalformedReview,
@@ -165,7 +166,7 @@ export class AdmissionServer {
 
 /** An object that is not of its kind is the request's fault; anything else is ours. */
 function verdictOf(error: unknown): Verdict {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return errored(error instanceof InvalidObjectError ? 400 : 500, message);
 }
 

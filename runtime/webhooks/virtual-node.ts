@@ -1,4 +1,5 @@
 import { InvalidObjectError, VirtualNode } from "../api";
+import { messageOf } from "../kube";
 import type { Options, TemplateContext } from "../offloading/virtual-kubelet-template";
 import { denied, type PatchOperation, patched } from "./admission-review";
 import { verdictOnValidation } from "./fault-verdict";
@@ -49,7 +50,7 @@ export function virtualNodeWebhook(options: VirtualNodeWebhookOptions): Webhook 
     try {
       template = await optionsOf(node);
     } catch (error) {
-      return denied(error instanceof Error ? error.message : String(error));
+      return denied(messageOf(error));
     }
     const spec = completeVirtualNode({ name, namespace, spec: node.spec }, template, context, operation);
     return { ...found, ...patched(specPatch(spec)) };
