@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-import { removeUnused } from "../../../runtime/image/unused-files";
+import { removeUnused } from "../../../runtime/image/runtime-image";
 
 describe("files of images that nobody used for a day", () => {
   const now = Date.UTC(2026, 10, 28);
