@@ -1,12 +1,16 @@
+import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
 import {
   contextTag,
   type DerElement,
   DerError,
+  element,
   expectTag,
   readElement,
   readElements,
   readInside,
   readOid,
+  sequence,
   tag,
 } from "./der";
 
@@ -46,6 +50,25 @@ export function readExtensions(list: DerElement | undefined): Extension[] {
     if (more.length > 0) throw new DerError("an extension has more parts than one may have");
     return { id: readOid(id), critical, value: expectTag(value, tag.octetString).body };
   });
+}
+
+/** Names and addresses that a serving certificate is valid for. */
+export interface AlternativeNames {
+  dns?: readonly string[];
+  ip?: readonly string[];
+}
+
+/** The value of a subjectAltName extension. */
+export function encodeAlternativeNames({ dns = [], ip = [] }: AlternativeNames): Buffer {
+  return sequence(
+    ...dns.map((name) => element(contextTag(2, false), Buffer.from(name, "ascii"))),
+    ...ip.map((address) => {
+      if (!isIPv4(address) && !isIPv6(address)) {
+        throw new RangeError(`alternative name ${JSON.stringify(address)} is not an IP address`);
+      }
+      return element(contextTag(7, false), Buffer.from(ipaddr.parse(address).toByteArray()));
+    }),
+  );
 }
 
 /** One of the names in a subjectAltName extension. */

@@ -11,7 +11,7 @@ import {
   parseCertificateRequest,
 } from "./certificate-request";
 import { DerError } from "./der";
-import { type DistinguishedName, type NameAttribute } from "./distinguished-name";
+import { attributeTypes, type DistinguishedName, type NameAttribute, type Subject } from "./subject";
 import {
   type Extension,
   extensionIds,
@@ -21,9 +21,7 @@ import {
   readKeyPurposes,
   readKeyUsage,
 } from "./extensions";
-import { publicKeyDer, samePublicKey } from "./key-pair";
-import type { Subject } from "./subject";
-import { oids } from "./x509-encoding";
+import { publicKeyDer, samePublicKey } from "./keys";
 
 export interface RequestExpectation {
   subject: Subject;
@@ -100,11 +98,13 @@ export function checkCertificate(pem: string | Uint8Array, expected: Certificate
 function subjectFault(name: DistinguishedName, expected: Subject, whose: string): string | undefined {
   const attributes = name.flat();
   const stated = (type: string) => attributes.filter((attribute) => attribute.type === type);
-  const other = attributes.find(({ type }) => type !== oids.commonName && type !== oids.organization);
+  const other = attributes.find(
+    ({ type }) => type !== attributeTypes.commonName && type !== attributeTypes.organization,
+  );
   const joined = name.find((relative) => relative.length !== 1);
   return (
-    soleFault(stated(oids.commonName), expected.commonName, `common name of ${whose}`) ??
-    soleFault(stated(oids.organization), expected.organization, `organization of ${whose}`) ??
+    soleFault(stated(attributeTypes.commonName), expected.commonName, `common name of ${whose}`) ??
+    soleFault(stated(attributeTypes.organization), expected.organization, `organization of ${whose}`) ??
     (other &&
       `subject of ${whose} has attribute ${other.type}, expected common name and organization alone`) ??
     (joined &&

@@ -7,8 +7,8 @@ import {
   type KeyedCertificate,
 } from "../identity/serving-certificate";
 import { parseCertificate, renewal } from "../identity/certificate";
-import { decodePem, encodePem } from "../identity/pem";
-import { readPrivateKey } from "../identity/key-pair";
+import { decodePem, encodePem } from "../identity/der";
+import { readPrivateKey } from "../identity/keys";
 
 /** What the webhook's Secret holds, decoded; upstream writes the first three. */
 export interface CertificateData {

@@ -1,6 +1,6 @@
 import { request } from "undici";
 import { z } from "zod";
-import { type AwsKeys, type AwsScope, signAwsRequest } from "../../identity";
+import { awsDomain, type AwsKeys, type AwsScope, signAwsRequest } from "../../identity";
 import type { Clock } from "../../kube";
 import { type AccessKey, type AwsApi, AwsError } from "./aws-api";
 
@@ -25,7 +25,7 @@ export class AwsHttpsApi implements AwsApi {
 
   async describeCluster(name: string): Promise<{ endpoint: string; certificateAuthority: string }> {
     const { region, endpoints } = this.options;
-    const base = endpoints?.eks ?? `https://eks.${region}.${domain(region)}`;
+    const base = endpoints?.eks ?? `https://eks.${region}.${awsDomain(region)}`;
     const { status, body, type } = await this.send(
       "GET",
       new URL(`/clusters/${encodeURIComponent(name)}`, base),
@@ -123,10 +123,6 @@ export class AwsHttpsApi implements AwsApi {
       type: typeof type === "string" ? (type.split(":")[0] ?? "") : "",
     };
   }
-}
-
-function domain(region: string): string {
-  return region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
 }
 
 function json(text: string): unknown {

@@ -1,5 +1,14 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, KeyObject } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
 import nacl from "tweetnacl";
+import { element, oid, sequence, tag } from "./der";
 
 /** A cluster's key pair as it stands in the Secret `authentication-keys` (control plane reference 4.1). */
 export interface KeyPair {
@@ -113,3 +122,78 @@ function checkType(key: KeyObject, expected: "private" | "public"): KeyObject {
   }
   return key;
 }
+
+interface SignatureScheme {
+  /** Undefined: the algorithm hashes by itself. */
+  digest: string | null;
+  algorithm: Buffer;
+}
+
+const ecdsa: Record<string, SignatureScheme> = {
+  secp224r1: { digest: "sha256", algorithm: sequence(oid("1.2.840.10045.4.3.2")) },
+  prime256v1: { digest: "sha256", algorithm: sequence(oid("1.2.840.10045.4.3.2")) },
+  secp384r1: { digest: "sha384", algorithm: sequence(oid("1.2.840.10045.4.3.3")) },
+  secp521r1: { digest: "sha512", algorithm: sequence(oid("1.2.840.10045.4.3.4")) },
+};
+
+function schemeOf(key: KeyObject): SignatureScheme {
+  switch (key.asymmetricKeyType) {
+    case "ed25519":
+      return { digest: null, algorithm: sequence(oid("1.3.101.112")) };
+    case "rsa":
+      return { digest: "sha256", algorithm: sequence(oid("1.2.840.113549.1.1.11"), element(tag.null)) };
+    default: {
+      const curve = key.asymmetricKeyDetails?.namedCurve ?? "unknown";
+      const scheme = ecdsa[curve];
+      if (scheme === undefined) throw new KeyError(`no signature scheme for a key on curve ${curve}`);
+      return scheme;
+    }
+  }
+}
+
+/** The algorithm identifier that a signature by this key carries. */
+export const signatureAlgorithm = (key: KeyObject): Buffer => schemeOf(key).algorithm;
+
+/** Signs with the scheme that belongs to the key: Ed25519, SHA256-RSA, or ECDSA with the hash of the curve's size. */
+export const signDer = (message: Uint8Array, key: KeyObject): Buffer =>
+  sign(schemeOf(key).digest, message, key);
+
+export const verifyDer = (message: Uint8Array, signature: Uint8Array, key: KeyObject): boolean =>
+  verify(schemeOf(key).digest, message, key, signature);
+
+/** A WireGuard key pair: X25519, both keys as base64 of 32 bytes. */
+export interface WireGuardKeyPair {
+  privateKey: string;
+  publicKey: string;
+}
+
+/** A new WireGuard key pair. */
+export function generateWireGuardKeyPair(): WireGuardKeyPair {
+  const seed = nacl.randomBytes(32);
+  return wireGuardKeyPair(seed);
+}
+
+/** The WireGuard key pair of 32 random bytes. */
+export function wireGuardKeyPair(seed: Uint8Array): WireGuardKeyPair {
+  const secret = clamp(seed);
+  return {
+    privateKey: toBase64(secret),
+    publicKey: toBase64(nacl.box.keyPair.fromSecretKey(secret).publicKey),
+  };
+}
+
+/** The public key of a private one, as `wg pubkey` gives it. */
+export function wireGuardPublicKey(privateKey: string): string {
+  return wireGuardKeyPair(Buffer.from(privateKey, "base64")).publicKey;
+}
+
+/** Clamped like `wg genkey` does: the kernel shows keys in this form, so that comparing with what was set works. */
+function clamp(seed: Uint8Array): Uint8Array {
+  if (seed.length !== 32) throw new KeyError(`a WireGuard key has 32 bytes, this one ${seed.length}`);
+  const key = Uint8Array.from(seed);
+  key[0] = (key[0] ?? 0) & 0xf8;
+  key[31] = ((key[31] ?? 0) & 0x7f) | 0x40;
+  return key;
+}
+
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");

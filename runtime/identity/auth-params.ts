@@ -1,9 +1,7 @@
 import { X509Certificate } from "node:crypto";
-
 import { z } from "zod";
-
 import { CertificateError, parseCertificate } from "./certificate";
-import { decodePem } from "./pem";
+import { decodePem } from "./der";
 
 /** Characters of base64. Bundles with all public authorities have about 300,000. */
 const LONGEST_BUNDLE = 512 * 1024;
