@@ -176,3 +176,9 @@ export function labelPatch(object: AdmittedObject, key: string, value: string): 
 export function pointerSegment(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
+
+/** Answers admission requests of one path. What it throws becomes an error of code 500. */
+export type Webhook = (request: AdmissionRequest) => Verdict | Promise<Verdict>;
+
+/** Webhooks by path, such as `/mutate/pod`. */
+export type Routes = Readonly<Record<string, Webhook>>;

@@ -18,8 +18,13 @@ import {
   watches,
 } from "../kube";
 import { leaderServiceName, WEBHOOK_CONFIGURATION } from "../plan/webhooks";
-import { trustPatch, type TrustingConfiguration } from "./ca-bundle";
-import { type CertificateData, decideCertificates, type ServingCertificates } from "./certificates";
+import {
+  type CertificateData,
+  decideCertificates,
+  type ServingCertificates,
+  type TrustingConfiguration,
+  trustPatch,
+} from "./certificates";
 
 export interface CertificateOptions {
   /** The Liqo namespace. */

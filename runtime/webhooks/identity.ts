@@ -1,8 +1,7 @@
 import { Identity } from "../api";
 import { namespaceNameSchema } from "../plan/names";
 import type { AdmissionRequest, Verdict } from "./admission-review";
-import { verdictOnValidation } from "./fault-verdict";
-import { validateProvider } from "./tenant-placement";
+import { validateProvider, verdictOnValidation } from "./validation";
 
 /** What an Identity is checked against. */
 export interface IdentityDependencies {

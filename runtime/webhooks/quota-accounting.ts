@@ -1,10 +1,9 @@
 import { Quota, ShadowPod } from "../api";
 import { type Informer, type InformerSet, type KubeClient, keyOf } from "../kube";
 import { creatorUserLabel } from "../plan/creator-user";
-import { bookedAlike, bookedShadowPod, hasEnded, whatCounts } from "./booked-pods";
+import { bookedAlike, bookedShadowPod, hasEnded, type QuotaLedger, whatCounts } from "./quota-ledger";
 import { LeftPods, type LeftPodsContext, podsThere } from "./left-pods";
-import type { QuotaLedger } from "./quota-ledger";
-import type { QuotaLimits } from "./quota-rules";
+import type { QuotaLimits } from "./quota-check";
 
 const BY_CREATOR = "creator";
 

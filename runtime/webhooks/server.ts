@@ -8,7 +8,7 @@ import {
   type ServerHttp2Session,
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
-
+import { Counter, Histogram, type Registry } from "prom-client";
 import { InvalidObjectError } from "../api";
 import { messageOf } from "../kube";
 import {
@@ -17,9 +17,9 @@ import {
   parseReview,
   type Review,
   reviewResponse,
+  type Routes,
   type Verdict,
 } from "./admission-review";
-import type { Routes } from "./webhook";
 
 export interface AdmissionServerOptions {
   routes: Routes;
@@ -185,4 +185,25 @@ function plain(response: Response, status: number, message: string): void {
   response.statusCode = status;
   response.setHeader("content-type", "text/plain; charset=utf-8");
   response.end(`${message}\n`);
+}
+
+/** Counts and times the answers of the webhooks, by path and code. */
+export function webhookMetrics(registry: Registry): (answer: Answer) => void {
+  const requests = new Counter({
+    name: "controller_runtime_webhook_requests_total",
+    help: "Admission requests, by webhook (its path) and status code of the answer",
+    labelNames: ["webhook", "code"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "controller_runtime_webhook_latency_seconds",
+    help: "Time that an admission webhook took to decide, by webhook (its path)",
+    labelNames: ["webhook"],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5],
+    registers: [registry],
+  });
+  return ({ path, verdict, seconds: taken }) => {
+    requests.inc({ webhook: path, code: String(verdict.allowed ? 200 : verdict.code) });
+    seconds.observe({ webhook: path }, taken);
+  };
 }

@@ -11,7 +11,7 @@ import { kubeconfigSecret } from "../../../runtime/authentication/kubeconfig-sec
 import { invalidNodeSelector, matchesAnyTerm } from "../../../runtime/offloading/node-selector";
 import { creatorUserLabel } from "../../../runtime/plan/creator-user";
 import { MalformedReview, parseReview } from "../../../runtime/webhooks/admission-review";
-import { podDemand, UnreadableDemand } from "../../../runtime/webhooks/pod-demand";
+import { podDemand, UnreadableDemand } from "../../../runtime/webhooks/quota-check";
 import { validateTenant } from "../../../runtime/webhooks/tenant";
 import { validateIdentity } from "../../../runtime/webhooks/identity";
 import { validateQuota } from "../../../runtime/webhooks/quota";

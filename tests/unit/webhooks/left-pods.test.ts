@@ -4,10 +4,8 @@ import type { Pod, ShadowPod } from "../../../runtime/api";
 import { silentLogger } from "../../../runtime/kube";
 import { TestClock } from "../../support/test-clock";
 import { amountsOf } from "../../../runtime/plan/quantity";
-import { bookedShadowPod } from "../../../runtime/webhooks/booked-pods";
-import { type Claim, settled } from "../../../runtime/webhooks/left-pod-claims";
-import { LeftPods } from "../../../runtime/webhooks/left-pods";
-import { QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
+import { bookedShadowPod, QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
+import { type Claim, LeftPods, settled } from "../../../runtime/webhooks/left-pods";
 
 const user = "pool-a8a4c692b93b";
 const OFFLOADING = "offloading.liqo.io/v1beta1";

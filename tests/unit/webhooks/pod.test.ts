@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-
-import { podPatch, toleratesVirtualNodes } from "../../../runtime/webhooks/pod-patch";
+import { podPatch, toleratesVirtualNodes } from "../../../runtime/webhooks/pod";
 
 const toleration = { key: "virtual-node.liqo.io/not-allowed", operator: "Exists", effect: "NoExecute" };
 const virtual = { key: "liqo.io/type", operator: "In", values: ["virtual-node"] };

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-
+import { VirtualNode } from "../../../runtime/api";
 import { resourceSliceUser } from "../../../runtime/identity";
 import type { Verdict } from "../../../runtime/webhooks/admission-review";
-import { verdictOnValidation } from "../../../runtime/webhooks/fault-verdict";
 import { validateIdentity } from "../../../runtime/webhooks/identity";
 import { validateQuota } from "../../../runtime/webhooks/quota";
-import { validateVirtualNodeSpec } from "../../../runtime/webhooks/virtual-node-validation";
-import { VirtualNode } from "../../../runtime/api";
+import { verdictOnValidation } from "../../../runtime/webhooks/validation";
+import { validateVirtualNodeSpec } from "../../../runtime/webhooks/virtual-node";
 import { admissionRequest } from "./requests";
 
 const peer = "liqo.io/remote-cluster-id";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-
 import type { VirtualNode } from "../../../runtime/api";
 import type { Options } from "../../../runtime/offloading/virtual-kubelet-template";
-import { completeVirtualNode } from "../../../runtime/webhooks/virtual-node-defaults";
+import { completeVirtualNode } from "../../../runtime/webhooks/virtual-node";
 
 type Spec = VirtualNode["spec"];
 

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
-
+import { Namespace } from "../../../runtime/api";
 import { parseCidr } from "../../../runtime/ipam/cidr";
-import { validateConfiguration } from "../../../runtime/webhooks/configuration";
-import { validatePeerIP } from "../../../runtime/webhooks/peer-traffic";
+import { maySpeakOf } from "../../../runtime/plan/peer-namespace";
+import type { Verdict } from "../../../runtime/webhooks/admission-review";
+import {
+  validateConfiguration,
+  validatePeerGateway,
+  validatePeerIP,
+} from "../../../runtime/webhooks/networking";
 import { admissionRequest } from "./requests";
 
 const peer = { username: "liqo-peer-user-rome-1", groups: ["liqo.io", "system:authenticated"] };
@@ -115,4 +120,46 @@ describe("an IP", () => {
 
   it("of this cluster's administrators leads where they want", async () =>
     assert.equal(await judge({ object: ip("172.18.0.2") }), "allowed"));
+});
+
+const cluster = "liqo.io/remote-cluster-id";
+const tenant = "liqo.io/tenant-namespace";
+const said = (verdict: Verdict) => (verdict.allowed ? "allowed" : verdict.message);
+
+describe("traffic of others", () => {
+  it("is led to no gateway and by no key that a peering user labels for another cluster", () => {
+    const judge = (labels: object, groups: string[]) => {
+      const object = { kind: "GatewayServer", metadata: { name: "vpn", namespace: "guests", labels } };
+      const request = admissionRequest({ namespace: "guests", name: "vpn", groups, object });
+      return said(validatePeerGateway(request, { [tenant]: "true", [cluster]: "rome" }));
+    };
+    assert.match(
+      judge({ [cluster]: "turin" }, ["liqo.io"]),
+      /^GatewayServer "guests\/vpn": the label .* is "turin", and the namespace is that of cluster "rome"/,
+    );
+    for (const labels of [{ [cluster]: "rome" }, {}]) assert.equal(judge(labels, ["liqo.io"]), "allowed");
+    assert.equal(judge({ [cluster]: "turin" }, ["admins"]), "allowed");
+  });
+
+  it("is a matter of the own tenant namespace, and of namespaces that are no peer's", () => {
+    const namespace = (labels: Record<string, string>): Namespace => ({
+      apiVersion: Namespace.apiVersion,
+      kind: Namespace.kind,
+      metadata: { name: "guests", labels },
+    });
+    const rows: [ofNamespace: Namespace | undefined, expected: boolean][] = [
+      [undefined, true],
+      [namespace({}), true],
+      [namespace({ [tenant]: "true", [cluster]: "turin" }), true],
+      [namespace({ [tenant]: "true", [cluster]: "rome" }), false],
+      [namespace({ [tenant]: "false", [cluster]: "turin" }), false],
+      // Made for a consumer, even of the cluster itself.
+      [namespace({ [cluster]: "rome" }), false],
+      [namespace({ [cluster]: "turin" }), false],
+    ];
+    assert.deepEqual(
+      rows.map(([found]) => maySpeakOf(found, "turin")),
+      rows.map(([, expected]) => expected),
+    );
+  });
 });
