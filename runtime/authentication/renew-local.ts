@@ -8,6 +8,7 @@ import {
   keyOf,
   messageOf,
   type Outcome,
+  ownedBy,
   runController,
   watches,
   writeIfChanged,
@@ -15,7 +16,6 @@ import {
 import { isCopy } from "../plan/replication";
 import type { AuthenticationContext } from "./authentication-context";
 import { clusterKeyPair } from "./cluster-keys";
-import { ownedBy } from "./owned-by";
 
 /** A Renew that is deleted is gone by then, with its copy at the provider. */
 const MADE_AGAIN_MS = 1_000;
