@@ -1,6 +1,6 @@
 import { DataKey, Label, Name, remoteCertificateName, ResourceSlice, Secret } from "../api";
 import { type Controller, keyOfRef, type Outcome, runController, watches } from "../kube";
-import type { AuthenticationContext } from "./authentication-context";
+import type { AuthenticationContext } from "./context";
 
 /** A copy that is made again comes sooner; its certificate serves on. */
 const GRACE_MS = 10_000;

@@ -7,7 +7,7 @@ import {
   readPublicKey,
   verifyNonce,
 } from "../identity";
-import { isRotated } from "./rotated-key";
+import { isRotated } from "./tenant-key";
 
 /** What the provider thinks of a consumer's proof that it holds its key. */
 export type Handshake =

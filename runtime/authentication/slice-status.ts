@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Annotation, ConditionReason, type ResourceSlice, type StorageClass, type Tenant } from "../api";
 import { amountFaults } from "../api/amount-faults";
 import { type DesiredCondition, mergeConditions } from "../kube";
-import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./default-class";
+import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./slice-class";
 
 type Status = NonNullable<ResourceSlice["status"]>;
 type Condition = NonNullable<Status["conditions"]>[number];

@@ -7,7 +7,7 @@ import * as api from "../../../runtime/api";
 import { type Identity, InvalidObjectError, ResourceSlice, type Tenant } from "../../../runtime/api";
 import { addAmounts, formatQuantity, isQuantity, parseQuantity } from "../../../runtime/api/quantity";
 import { verifyHandshake } from "../../../runtime/authentication/handshake";
-import { kubeconfigSecret } from "../../../runtime/authentication/kubeconfig-secret";
+import { kubeconfigSecret } from "../../../runtime/authentication/identity-controller";
 import { invalidNodeSelector, matchesAnyTerm } from "../../../runtime/offloading/node-selector";
 import { creatorUserLabel } from "../../../runtime/plan/creator-user";
 import { MalformedReview, parseReview } from "../../../runtime/webhooks/admission-review";

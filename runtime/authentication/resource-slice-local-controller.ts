@@ -1,0 +1,197 @@
+import { EventReason, type KubeObject, Label, ResourceSlice } from "../api";
+import {
+  CertificateError,
+  createCertificateRequest,
+  InvalidCertificateRequest,
+  KeyError,
+  parseCertificate,
+  parseCertificateRequest,
+  resourceSliceSubject,
+  samePublicKey,
+} from "../identity";
+import {
+  type Controller,
+  exceptStatus,
+  keyOf,
+  runController,
+  type Source,
+  watches,
+  writeIfChanged,
+} from "../kube";
+import { isCopy, isSource } from "../plan/replication";
+import { clusterKeyPair, previousPublicKeys } from "./cluster-keys";
+import {
+  type AuthenticationCaches,
+  type AuthenticationContext,
+  consumption,
+  consumptionOfIdentity,
+  consumptionOfSecret,
+  recheck,
+} from "./context";
+import { awaitsItsClass, tellUnservedClass } from "./slice-class";
+import { describeLookup, labelledPeer } from "./tenant-namespace";
+
+/** At the consumer: completes the slices that users make, so that they can be copied to the provider (control plane reference 6.5). */
+export function runResourceSliceLocal({ runtime, caches, options }: AuthenticationContext): Controller {
+  const { slices, tenantNamespaces, clusterKeys, identities } = caches;
+  const own = () => slices.list().filter((slice) => !isCopy(slice));
+
+  /** What keeps a slice from ever being copied; undefined where nothing does. */
+  function fault(slice: ResourceSlice): { reason: string; message: string } | undefined {
+    const labels = slice.metadata.labels ?? {};
+    const provider = tenantNamespaces.clusterOf(slice.metadata.namespace);
+    if (provider === undefined) {
+      return {
+        reason: EventReason.failedGetClusterID,
+        message: `namespace "${slice.metadata.namespace}" is not a tenant namespace; create the slice in the one of its provider`,
+      };
+    }
+    const lookup = tenantNamespaces.of(provider);
+    if (lookup.outcome !== "found") {
+      return { reason: EventReason.failedGetNamespace, message: describeLookup(lookup, provider) };
+    }
+    for (const [label, value] of [
+      [Label.replication, "true"],
+      [Label.replicationDestination, provider],
+      [Label.remoteClusterID, provider],
+    ] as const) {
+      if (labels[label] === value) continue;
+      return {
+        reason: EventReason.missingLabels,
+        message: `label ${label} is ${labels[label] === undefined ? "missing" : `"${labels[label]}"`}; a slice for cluster "${provider}" has ${label}=${value}`,
+      };
+    }
+    return undefined;
+  }
+
+  return runController(
+    {
+      name: "resourceslice_local",
+      sources: [
+        watches(slices, {
+          when: (event) => !isCopy(event.object) && (exceptStatus(event) || awaitsItsClass(event.object)),
+        }),
+        watches(tenantNamespaces.informer, {
+          keys: ({ metadata }) =>
+            own()
+              .filter((slice) => slice.metadata.namespace === metadata.name)
+              .map(keyOf),
+          when: exceptStatus,
+        }),
+        watches(clusterKeys, { keys: () => own().map(keyOf) }),
+        // A provider that has taken the cluster's new key takes requests for it, too.
+        watches(identities, {
+          keys: ({ metadata }) =>
+            own()
+              .filter((slice) => slice.metadata.namespace === metadata.namespace)
+              .map(keyOf),
+          when: (event) => event.object.spec.type === "ControlPlane" && exceptStatus(event),
+        }),
+        ...slicesOfIdentities(caches),
+      ],
+      objectOf: (key) => slices.getByKey(key),
+      reconcile: async (key) => {
+        const slice = slices.getByKey(key);
+        if (slice === undefined || isCopy(slice) || slice.metadata.deletionTimestamp) return;
+        const found = fault(slice);
+        if (found !== undefined) runtime.events.warning(slice, found.reason, found.message);
+        if (!isOwnSource(slice, caches)) return;
+        const provider =
+          slice.spec.providerClusterID ??
+          labelledPeer(slice) ??
+          tenantNamespaces.clusterOf(slice.metadata.namespace);
+        // What stands there is not corrected: the provider judges it. Only a request of ours follows the cluster's key.
+        const spec = {
+          consumerClusterID: slice.spec.consumerClusterID ?? options.clusterId,
+          ...(provider === undefined ? {} : { providerClusterID: provider }),
+          csr: slice.spec.csr && !isOutdated(slice) ? slice.spec.csr : certificateRequest(slice),
+        };
+        const { change } = await writeIfChanged(
+          runtime.client,
+          ResourceSlice,
+          {
+            apiVersion: "authentication.liqo.io/v1beta1",
+            kind: "ResourceSlice",
+            metadata: { name: slice.metadata.name, namespace: slice.metadata.namespace },
+            spec,
+          },
+          slice,
+        );
+        if (change !== "none")
+          runtime.events.normal(slice, EventReason.reconciled, "ResourceSlice completed");
+        return recheck(
+          tellUnservedClass(
+            slice,
+            runtime,
+            `ask the administrator of cluster "${provider ?? ""}" which classes are served there ("default" is, unless it was disabled), and set spec.class to one of them`,
+          ),
+        );
+      },
+    },
+    runtime,
+  );
+
+  /** Whether a slice's request is one of ours for a key before a rotation, and the provider has taken the new one. */
+  function isOutdated(slice: ResourceSlice): boolean {
+    const previous = previousPublicKeys(clusterKeys);
+    if (previous.length === 0) return false;
+    const { publicKey } = clusterKeyPair(clusterKeys);
+    const controlPlane = identities
+      .list()
+      .find(
+        ({ metadata, spec }) =>
+          spec.type === "ControlPlane" && metadata.namespace === slice.metadata.namespace,
+      );
+    const signed = controlPlane?.spec.authParams?.signedCRT;
+    try {
+      if (signed && !samePublicKey(parseCertificate(Buffer.from(signed, "base64")).publicKey, publicKey))
+        return false;
+      const asked = parseCertificateRequest(Buffer.from(slice.spec.csr ?? "", "base64"));
+      return previous.some((key) => samePublicKey(asked.publicKey, key));
+    } catch (error) {
+      if (
+        error instanceof CertificateError ||
+        error instanceof InvalidCertificateRequest ||
+        error instanceof KeyError
+      )
+        return false;
+      throw error;
+    }
+  }
+
+  function certificateRequest(slice: ResourceSlice): string {
+    const { privateKey } = clusterKeyPair(clusterKeys);
+    const subject = resourceSliceSubject(slice.metadata.name, options.clusterId);
+    return Buffer.from(createCertificateRequest(subject, privateKey)).toString("base64");
+  }
+}
+
+/**
+ * Whether a slice is one that this cluster asks a provider for. Its labels alone do not say so: whoever we provide for writes in the same kind of
+ * namespace, and could make this cluster its consumer by an object that calls itself a source and brings the answer along. A source counts where
+ * this cluster has a control-plane identity for its provider, which is never the peer's to make; without one no answer can have come from there.
+ */
+export function isOwnSource(slice: ResourceSlice, caches: AuthenticationCaches): boolean {
+  if (!isSource(slice)) return false;
+  const { namespace, labels } = slice.metadata;
+  return caches.consumes(consumption(namespace, labels?.[Label.replicationDestination]));
+}
+
+/** The local slices that begin or cease to count with a control-plane identity. */
+export function slicesOfIdentities({ slices, identities, peerSecrets }: AuthenticationCaches): Source[] {
+  const inNamespaceOf = ({ metadata }: KubeObject): string[] =>
+    slices
+      .list()
+      .filter((slice) => isSource(slice) && slice.metadata.namespace === metadata.namespace)
+      .map(keyOf);
+  return [
+    watches(identities, {
+      keys: inNamespaceOf,
+      when: ({ type, object }) => type !== "updated" && consumptionOfIdentity(object).length > 0,
+    }),
+    watches(peerSecrets, {
+      keys: inNamespaceOf,
+      when: ({ type, object }) => type !== "updated" && consumptionOfSecret(object).length > 0,
+    }),
+  ];
+}
