@@ -46,7 +46,7 @@ export async function ensureClusterKeys(
 }
 
 /** Data of the Secret for a pair. */
-export function keyData(pair: KeyPair, previous: readonly string[]): Record<string, string> {
+function keyData(pair: KeyPair, previous: readonly string[]): Record<string, string> {
   return {
     [DataKey.privateKey]: base64(pair.privateKey),
     [DataKey.publicKey]: base64(pair.publicKey),
@@ -56,7 +56,7 @@ export function keyData(pair: KeyPair, previous: readonly string[]): Record<stri
   };
 }
 
-/** Pairs before the present one whose public keys are remembered. */
+/** How many public keys of earlier pairs the Secret keeps. */
 const KEPT = 4;
 
 /** The public keys of the pairs before the present one, PEM, the last one first, as far as they are known. */
@@ -97,10 +97,9 @@ function decode(data: string | undefined): string {
 }
 
 /**
- * At the consumer: makes the cluster's keys anew when somebody asks for it by the annotation `liqo.io/rotate-keys`, or takes the Secret away.
- * What else follows is the other controllers' work: a Renew brings the new key to each provider (`renew_local`), its certificate comes back
- * through the same Renew, and then the slices ask for certificates of the new key (`resourceslice_local`). Until then each identity goes on
- * with the key that its certificate is for.
+ * At the consumer: generates new cluster keys when the annotation `liqo.io/rotate-keys` asks for it, or when the Secret was deleted. The other controllers
+ * do the rest: a Renew carries the new key to each provider (`renew_local`), its certificate comes back in the status of the same Renew, and then
+ * the slices request certificates for the new key (`resourceslice_local`). Until then each identity uses the key that its certificate is for.
  */
 export function runKeyRotation({ runtime, caches, options }: AuthenticationContext): Controller {
   const { clusterKeys } = caches;

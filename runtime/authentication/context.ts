@@ -29,17 +29,17 @@ export interface AuthenticationContext {
   caches: AuthenticationCaches;
 }
 
-/** Wall clocks jump and timers have a longest time: whatever is far away is looked at again at the latest after this long. */
+/** The longest time until a requeue. Wall clocks jump, and timers have a longest time. */
 const longestWaitMs = 60 * 60_000;
 
-/** The outcome of a reconcile that is to come again after some time, if any. */
-export function recheck(afterMs: number | undefined): { requeueAfterMs: number } | undefined {
+/** The outcome of a reconcile that wants a requeue after some time, or none. */
+export function requeueAfter(afterMs: number | undefined): { requeueAfterMs: number } | undefined {
   return afterMs === undefined
     ? undefined
     : { requeueAfterMs: Math.min(Math.max(afterMs, 0), longestWaitMs) };
 }
 
-/** What the authentication controllers are told by the flags of their process. */
+/** Settings of the authentication controllers, from the flags of their process. */
 export interface AuthenticationOptions {
   /** This cluster's ID. */
   clusterId: string;
@@ -86,12 +86,12 @@ function present(value: string | undefined): string[] {
   return value === undefined || value === "" ? [] : [value];
 }
 
-/** Names one direction of a peering at its consumer: where its objects are, and who is asked. */
+/** Index key of one direction of a peering at its consumer: the namespace of its objects, and the provider. */
 export function consumption(namespace: string | undefined, provider: string | undefined): string {
   return `${namespace ?? ""} ${provider ?? ""}`;
 }
 
-/** Which direction a control-plane Identity, or the Secret made of one or by hand, is of; none for other objects. */
+/** The direction of a control-plane Identity, or of a Secret that was made from one or by hand; none for other objects. */
 export const consumptionOfIdentity = ({ metadata, spec }: Identity): string[] =>
   spec.type === "ControlPlane" && spec.clusterID ? [consumption(metadata.namespace, spec.clusterID)] : [];
 
@@ -100,7 +100,7 @@ export const consumptionOfSecret = ({ metadata }: Secret): string[] => {
   return type === "ControlPlane" && provider ? [consumption(metadata.namespace, provider)] : [];
 };
 
-/** What the authentication controllers watch, each once. */
+/** The caches of the authentication controllers, one watch each. */
 export class AuthenticationCaches {
   readonly tenantNamespaces: TenantNamespaces;
   readonly clusterKeys: Informer<Secret>;
@@ -137,7 +137,7 @@ export class AuthenticationCaches {
     this.namespaceMaps = informers.informer(NamespaceMap);
     this.consumerRoles = informers.informer(ClusterRole, {
       labelSelector: `${WellKnownLabel.appName} in (${consumerRole.controlPlane},${consumerRole.clusterWide})`,
-      // Their rules are of no concern here.
+      // Nothing here reads their rules.
       project: withoutRules,
     });
     this.roleBindings = informers.informer(RoleBinding, labelled);

@@ -38,10 +38,10 @@ import type { AuthenticationContext } from "./context";
 /** At the consumer: makes a kubeconfig Secret of each Identity (control plane reference 6.4). */
 export function runIdentityController({ runtime, caches, options }: AuthenticationContext): Controller {
   const { identities, peerSecrets, clusterKeys } = caches;
-  /** The keys in use, by Identity: a Secret that somebody deletes takes the only other copy of a replaced key along. */
+  /** The key in use of each Identity. The Secret holds the only other copy of a replaced key, and somebody may delete it. */
   const remembered = new Map<string, string>();
 
-  /** The key that an identity's certificate is for: the cluster's, or after a change of that the one kept in the Secret. */
+  /** The key that an identity's certificate is for: the cluster's, or after a rotation the one in the Secret. */
   function privateKeyFor(identity: Identity, existing: Secret | undefined): string {
     const { privateKey } = clusterKeyPair(clusterKeys);
     const key = keyOf(identity);
@@ -104,7 +104,7 @@ function certifiedKey(signedCRT: string): Buffer {
   }
 }
 
-/** The key in the Secret as it stands; undefined where there is none that can be read, since the Secret is about to be written anew. */
+/** The key in the Secret as it is; undefined where none can be read. The Secret is about to be rewritten anyway. */
 function keptKey(secret: Secret | undefined): string | undefined {
   const kubeconfig = Buffer.from(secret?.data?.[DataKey.kubeconfig] ?? "", "base64").toString("utf8");
   try {

@@ -27,7 +27,7 @@ export function runNonceCreator({ runtime, caches }: AuthenticationContext): Con
           runtime.events.warning(secret, fault.reason, fault.message);
           return;
         }
-        // Bound to the version seen: two fillings must not follow each other, the first may be signed already.
+        // Bound to the version seen: a second nonce must not replace the first, which may be signed already.
         await runtime.client.replace(Secret, {
           ...secret,
           data: { ...secret.data, [DataKey.nonce]: Buffer.from(generateNonce()).toString("base64") },
@@ -40,8 +40,8 @@ export function runNonceCreator({ runtime, caches }: AuthenticationContext): Con
 }
 
 /**
- * What is signed comes from elsewhere. Text of these characters is neither a certificate request nor what a TLS client signs, so that nobody gets
- * a proof for another purpose by calling it a nonce.
+ * A provider chooses the text that is signed. Text of these characters is neither a certificate request nor a TLS handshake, so that no provider gets a
+ * signature for another purpose.
  */
 const NONCE_TEXT = /^[A-Za-z0-9+/=_-]{1,512}$/;
 
@@ -86,7 +86,7 @@ export function runNonceSigner({ runtime, caches }: AuthenticationContext): Cont
           return;
         }
         const signature = Buffer.from(secret.data?.[DataKey.signedNonce] ?? "", "base64");
-        // Compared by verifying: ECDSA never signs the same way twice.
+        // Verified, not compared: ECDSA signatures of the same text differ.
         if (signature.length > 0 && verifyNonce(nonce, signature, publicKeyOf(keys.privateKey))) return;
         await writeIfChanged(
           runtime.client,

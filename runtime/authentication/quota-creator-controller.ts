@@ -39,7 +39,7 @@ export function runQuotaCreator(
         const accepted = isAccepted(slice, "Resources");
         if (existing === undefined && !accepted) return;
         const granted = sliceQuota(slice, consumer, options.limitsEnforcement);
-        // What was granted once stays so after a denial, and can be cordoned like any other.
+        // A grant outlasts a denial, and can be cordoned like any other.
         if (existing !== undefined && !accepted) granted.spec = cordonedAs(existing.spec, isCordoned(slice));
         await writeIfChanged(runtime.client, Quota, withGlobalMetadata(granted, options.global), existing, {
           exact: ["spec"],

@@ -17,7 +17,7 @@ import { isCopy } from "../plan/replication";
 import { clusterKeyPair } from "./cluster-keys";
 import type { AuthenticationContext } from "./context";
 
-/** A Renew that is deleted is gone by then, with its copy at the provider. */
+/** By then a deleted Renew is gone, and its copy at the provider too. */
 const MADE_AGAIN_MS = 1_000;
 
 /**
@@ -83,8 +83,8 @@ export function runLocalRenewer({ runtime, caches, options }: AuthenticationCont
   );
 
   /**
-   * A Renew of that name that is not this Identity's brings credentials that nobody here asked for: none of it is taken. A peer's copy is the
-   * peer's; anything else goes, and the Identity's own takes its place.
+   * Handles a Renew of that name that this Identity does not own. Its credentials are ignored, as nobody here requested them. A peer's copy stays;
+   * anything else is deleted, and the Identity's own Renew replaces it.
    */
   async function disown(renew: Renew, identity: Identity): Promise<Outcome> {
     if (isCopy(renew)) {
@@ -100,7 +100,7 @@ export function runLocalRenewer({ runtime, caches, options }: AuthenticationCont
     return { requeueAfterMs: MADE_AGAIN_MS };
   }
 
-  /** What the provider is to put in place of the key that the identity's certificate is for; undefined where that is the cluster's. */
+  /** The key that is to replace the one in the identity's certificate; undefined where that is the cluster's already. */
   function replacementKey(
     identity: Identity,
     renew: Renew | undefined,
@@ -110,7 +110,7 @@ export function runLocalRenewer({ runtime, caches, options }: AuthenticationCont
     const { privateKey, publicKey } = clusterKeyPair(clusterKeys);
     if (samePublicKey(parseCertificate(Buffer.from(signed, "base64")).publicKey, publicKey)) return undefined;
     const asked = renew?.spec;
-    // ECDSA never signs a request the same way twice.
+    // Kept, since ECDSA signatures of the same request differ.
     if (asked?.csr && asked.publicKey === base64(publicKey))
       return { publicKey: asked.publicKey, csr: asked.csr };
     const csr = createCertificateRequest(controlPlaneSubject(options.clusterId), privateKey);

@@ -31,9 +31,9 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
       name: "renew_remote",
       sources: [
         watches(renews, { when: (event) => isCopy(event.object) && exceptStatus(event) }),
-        // Here the status counts: it carries the credentials.
+        // Status changes count here: the status carries the credentials.
         watches(tenants, { keys: ({ spec }) => copies(spec.clusterID) }),
-        // The namespace may be seen, or labelled, after all else.
+        // The namespace may appear, or get its labels, last.
         watches(tenantNamespaces.informer, {
           keys: (namespace) => copies(labelledPeer(namespace)),
           when: exceptStatus,
@@ -90,7 +90,7 @@ export function runRemoteRenewer({ runtime, caches }: AuthenticationContext): Co
         if (!authParams?.signedCRT) return;
         const same = authParams.signedCRT === renew.status?.authParams?.signedCRT;
         try {
-          // Where the consumer has them already, it is told that its mailbox was looked at.
+          // Even where the consumer has them already, the status shows that the Renew was observed.
           const status = same ? {} : { authParams };
           await patchStatusIfChanged(runtime.client, Renew, renew, status, { exact: ["authParams"] });
         } catch (error) {

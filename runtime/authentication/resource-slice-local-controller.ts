@@ -26,7 +26,7 @@ import {
   consumption,
   consumptionOfIdentity,
   consumptionOfSecret,
-  recheck,
+  requeueAfter,
 } from "./context";
 import { awaitsItsClass, tellUnservedClass } from "./slice-class";
 import { describeLookup, labelledPeer } from "./tenant-namespace";
@@ -36,7 +36,7 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
   const { slices, tenantNamespaces, clusterKeys, identities } = caches;
   const own = () => slices.list().filter((slice) => !isCopy(slice));
 
-  /** What keeps a slice from ever being copied; undefined where nothing does. */
+  /** Why a slice will never be replicated; undefined where it will. */
   function fault(slice: ResourceSlice): { reason: string; message: string } | undefined {
     const labels = slice.metadata.labels ?? {};
     const provider = tenantNamespaces.clusterOf(slice.metadata.namespace);
@@ -79,7 +79,7 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
           when: exceptStatus,
         }),
         watches(clusterKeys, { keys: () => own().map(keyOf) }),
-        // A provider that has taken the cluster's new key takes requests for it, too.
+        // Once a provider has accepted the cluster's new key, it accepts requests for that key.
         watches(identities, {
           keys: ({ metadata }) =>
             own()
@@ -100,7 +100,7 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
           slice.spec.providerClusterID ??
           labelledPeer(slice) ??
           tenantNamespaces.clusterOf(slice.metadata.namespace);
-        // What stands there is not corrected: the provider judges it. Only a request of ours follows the cluster's key.
+        // A value that is set stays: the provider validates it. Only a request that we made follows the cluster's key.
         const spec = {
           consumerClusterID: slice.spec.consumerClusterID ?? options.clusterId,
           ...(provider === undefined ? {} : { providerClusterID: provider }),
@@ -119,7 +119,7 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
         );
         if (change !== "none")
           runtime.events.normal(slice, EventReason.reconciled, "ResourceSlice completed");
-        return recheck(
+        return requeueAfter(
           tellUnservedClass(
             slice,
             runtime,
@@ -167,9 +167,9 @@ export function runResourceSliceLocal({ runtime, caches, options }: Authenticati
 }
 
 /**
- * Whether a slice is one that this cluster asks a provider for. Its labels alone do not say so: whoever we provide for writes in the same kind of
- * namespace, and could make this cluster its consumer by an object that calls itself a source and brings the answer along. A source counts where
- * this cluster has a control-plane identity for its provider, which is never the peer's to make; without one no answer can have come from there.
+ * Whether this cluster requests a slice from a provider. The labels are no proof: a consumer of ours writes into the same kind of namespace, and could
+ * create a slice that is labelled as a source and already has a status. A source counts only where this cluster has a control-plane identity for its
+ * provider, which no peer can create.
  */
 export function isOwnSource(slice: ResourceSlice, caches: AuthenticationCaches): boolean {
   if (!isSource(slice)) return false;
@@ -177,7 +177,7 @@ export function isOwnSource(slice: ResourceSlice, caches: AuthenticationCaches):
   return caches.consumes(consumption(namespace, labels?.[Label.replicationDestination]));
 }
 
-/** The local slices that begin or cease to count with a control-plane identity. */
+/** Enqueues the local slices of a namespace when a control-plane identity appears or disappears there. */
 export function slicesOfIdentities({ slices, identities, peerSecrets }: AuthenticationCaches): Source[] {
   const inNamespaceOf = ({ metadata }: KubeObject): string[] =>
     slices

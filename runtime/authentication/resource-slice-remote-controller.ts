@@ -24,7 +24,7 @@ import {
   watches,
 } from "../kube";
 import { isCopy } from "../plan/replication";
-import { type AuthenticationContext, recheck } from "./context";
+import { type AuthenticationContext, requeueAfter } from "./context";
 import type { IdentityProvider } from "./identity-provider/identity-provider";
 import { tellUnservedClass } from "./slice-class";
 import { isAccepted, type SliceAuthentication, sliceStatus } from "./slice-status";
@@ -56,7 +56,7 @@ export function runResourceSliceRemote(
     {
       name: "resourceslice_remote",
       sources: [
-        // The status is ours, and put back where somebody edits it.
+        // The status is ours: an edit of it is reverted.
         watches(slices, { when: ({ object }) => isCopy(object) }),
         watches(caches.tenants, { keys: ({ spec }) => copiesOf(spec.clusterID), when: exceptStatus }),
         watches(caches.tenantNamespaces.informer, {
@@ -75,7 +75,7 @@ export function runResourceSliceRemote(
         ...endpointChanges(allCopies),
         ...(storageClasses === undefined ? [] : [watches(storageClasses, { keys: allCopies })]),
       ],
-      // What was issued before is kept there.
+      // It holds the credentials that were issued before.
       reads: [caches.peerSecrets],
       objectOf: (key) => slices.getByKey(key),
       reconcile: (key) => reconciler.reconcile(key),
@@ -140,10 +140,10 @@ class SliceReconciler {
       runtime,
       `Liqo's own controller serves ${own}; run the controller of this one in cluster "${options.clusterId}", or ask for another class at the consumer`,
     );
-    return recheck(earliest(attempt.checkAgainAfterMs, lookAgainAfterMs));
+    return requeueAfter(earliest(attempt.checkAgainAfterMs, lookAgainAfterMs));
   }
 
-  /** Draining deletes copies: one that is held by somebody's finalizer is denied meanwhile. */
+  /** Draining deletes copies. A copy that a finalizer still holds is denied. */
   private async denyDrained(slice: ResourceSlice, consumer: string): Promise<void> {
     const tenant = this.tenantOf(slice, consumer);
     if (typeof tenant === "string" || tenant.spec.tenantCondition !== "Drained") return;
@@ -155,7 +155,7 @@ class SliceReconciler {
     );
   }
 
-  /** A consumer may ask for resources from its own namespace only, in its own name, and of the cluster that it asks. */
+  /** Why a slice is not valid where it is: a consumer requests resources from its own namespace, in its own name, and of this cluster. */
   private misplacement(slice: ResourceSlice, consumer: string): string | undefined {
     const { tenantNamespaces } = this.authentication.caches;
     const { clusterId } = this.authentication.options;
@@ -209,7 +209,7 @@ class SliceReconciler {
       });
     } catch (error) {
       if (!(error instanceof InvalidCertificateRequest || error instanceof KeyError)) throw error;
-      // The consumer is about to ask for a certificate of its new key: until then the one that it has must do.
+      // The consumer is about to request a certificate for its new key. Until then it keeps the one that it has.
       if (isAccepted(slice, "Authentication") && isForReplacedKey(csr, tenant))
         return { authentication: { outcome: "pending" } };
       const why = `spec.csr: ${error.message}`;
@@ -235,10 +235,10 @@ class SliceReconciler {
     } catch (thrown) {
       const error = asError(thrown);
       if (!isConflict(error)) events.warning(slice, EventReason.authParamsFailed, error.message);
-      // The consumer throws away the identity of a slice that is denied: not for a hiccup, nor while an accepted certificate is good.
+      // A consumer deletes the identity of a denied slice, so an error of the API server does not deny it, nor anything while it has an accepted certificate.
       if (error instanceof ApiError || isAccepted(slice, "Authentication"))
         return { authentication: { outcome: "pending" }, error };
-      // Other messages may tell more of this cluster than is a consumer's business.
+      // Other messages may reveal details of this cluster to the consumer.
       const why = error instanceof CertificateError ? error.message : undefined;
       return { authentication: { outcome: "denied", ...(why === undefined ? {} : { why }) }, error };
     }

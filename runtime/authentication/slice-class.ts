@@ -100,7 +100,7 @@ function mark(isDefault: boolean): { default?: true } {
   return isDefault ? { default: true } : {};
 }
 
-/** How long a provider's own controller of a class may take before anybody is told that nobody answers, in milliseconds. */
+/** How long a provider's own controller of a class may take to answer before an event reports it missing, in milliseconds. */
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Whether a slice has credentials and waits for a controller of its class, which is not ours (control plane reference 10.2). */
@@ -114,9 +114,9 @@ export function awaitsItsClass({ spec, status }: ResourceSlice): boolean {
 }
 
 /**
- * Tells by an event that nobody answers a slice; its status is for the controller of its class alone, which may still come.
+ * Reports by an event that no controller answers a slice. Its status belongs to the controller of its class, which may still come.
  *
- * @returns after how many milliseconds to look again, where it is too early to tell; undefined otherwise
+ * @returns after how many milliseconds to check again, where it is too early to tell; undefined otherwise
  */
 export function tellUnservedClass(
   slice: ResourceSlice,

@@ -15,7 +15,7 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from "../kube";
-import { type AuthenticationContext, recheck } from "./context";
+import { type AuthenticationContext, requeueAfter } from "./context";
 import { labelledPeer, takesGrantsAlong, tenantMisplacement } from "./tenant-namespace";
 import { changedKeyMessage } from "./tenant-key";
 import { verifyHandshake } from "./handshake";
@@ -62,7 +62,7 @@ export function runTenantController(
         }),
         ...endpointChanges(() => caches.tenants.list().map(keyOf)),
       ],
-      // What was issued before is kept there.
+      // It holds the credentials that were issued before.
       reads: [caches.peerSecrets],
       objectOf: (key) => caches.tenants.getByKey(key),
       reconcile: (key) => reconciler.reconcile(key),
@@ -117,7 +117,7 @@ class TenantReconciler {
     await withoutFinalizer(this.authentication.runtime.client, Tenant, tenant, Finalizer.tenant);
   }
 
-  /** Takes everything back, in the order of control plane reference 9.3. Of the status only the generation that is done changes. */
+  /** Revokes all grants, in the order of control plane reference 9.3. Of the status only the observed generation changes. */
   private async drain(tenant: Tenant, consumer: string): Promise<void> {
     const { client, events } = this.authentication.runtime;
     const step = <T>(failure: string, work: () => Promise<T>) => this.step(tenant, failure, work);
@@ -146,7 +146,7 @@ class TenantReconciler {
     const { runtime, caches } = this.authentication;
     const exchangesKeys = tenant.spec.authzPolicy !== "TolerateNoHandshake";
     if (exchangesKeys) {
-      // Of its own namespace: one elsewhere is for whoever may write there.
+      // Only from its own namespace: others may write elsewhere.
       const nonces = caches
         .ofPeer(caches.nonces, consumer)
         .filter(({ metadata }) => metadata.namespace === tenant.metadata.namespace);
@@ -182,10 +182,10 @@ class TenantReconciler {
         this.roleBindings.bindClusterWide(consumer),
       );
     } finally {
-      // What was reached is told, whatever failed after it.
+      // The status shows what was reached, even if a later step failed.
       await this.writeStatus(tenant, status, credentials);
     }
-    return recheck(credentials?.checkAgainAfterMs);
+    return requeueAfter(credentials?.checkAgainAfterMs);
   }
 
   private async writeStatus(
@@ -206,7 +206,7 @@ class TenantReconciler {
     events.normal(tenant, EventReason.reconciled, "Tenant reconciled");
   }
 
-  /** A step whose failure users see as an event on the Tenant, unless somebody else only wrote in between. */
+  /** Runs a step and reports its failure as an event on the Tenant, except for a write conflict. */
   private async step<T>(tenant: Tenant, failure: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

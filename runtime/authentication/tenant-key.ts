@@ -11,16 +11,16 @@ import {
   samePublicKey,
 } from "../identity";
 
-/** Keys before the present one that are remembered: rotations may follow each other faster than slices follow them. */
+/** How many earlier keys the status keeps: rotations may follow each other faster than slices follow them. */
 const KEPT = 4;
 
 type Memory = Pick<NonNullable<Tenant["status"]>, "rotatedPublicKey" | "replacedPublicKeys">;
 
-/** What becomes of a Tenant whose consumer sent another public key by its Renew. */
-export type KeyReplacement =
+/** What to do with the public key in a consumer's Renew. */
+type KeyReplacement =
   | { outcome: "none" }
   | { outcome: "refused"; message: string }
-  /** First the status, which vouches for the new key, then the spec: a Tenant never has a key that nothing vouches for. */
+  /** The status, which vouches for the new key, is written before the spec, so that a Tenant never has a key that nothing vouches for. */
   | { outcome: "replace"; status: Memory; spec: Pick<Tenant["spec"], "publicKey" | "csr"> };
 
 /**
@@ -99,9 +99,8 @@ function certifiedFingerprint({ status }: Tenant): string | undefined {
 }
 
 /**
- * What to tell of a Tenant whose key is not the one that it has a certificate for; undefined where it is, or where the key came by a rotation.
- * Both are right: a cluster may have been given new keys by hand. But it is also all that a provider sees of a second cluster under the ID of the
- * first (field fault B42).
+ * The warning for a Tenant whose key is not the one that its certificate is for; undefined where it is, or where the key came by a rotation. An
+ * administrator may have given the cluster new keys, but a second cluster under the same ID looks just like that (field fault B42).
  */
 export function changedKeyMessage(tenant: Tenant): string | undefined {
   const { publicKey, clusterID = "" } = tenant.spec;
@@ -112,7 +111,7 @@ export function changedKeyMessage(tenant: Tenant): string | undefined {
     const certified = parseCertificate(Buffer.from(certificate, "base64")).publicKey;
     if (samePublicKey(present, certified)) return undefined;
   } catch (error) {
-    // What can't be read is told where it is used.
+    // The user of an unreadable value reports it.
     if (error instanceof CertificateError || error instanceof KeyError) return undefined;
     throw error;
   }

@@ -6,8 +6,8 @@ export function labelledPeer(object: KubeObject): string | undefined {
   return object.metadata.labels?.[Label.remoteClusterID];
 }
 
-/** The namespace that is dedicated to a peer: by its labels, whatever its name (control plane reference 3.2). */
-export type TenantNamespaceLookup =
+/** The lookup of a peer's tenant namespace, which its labels mark, whatever its name (control plane reference 3.2). */
+type TenantNamespaceLookup =
   { outcome: "found"; name: string } | { outcome: "missing" } | { outcome: "ambiguous"; names: string[] };
 
 const peer = "peer";
@@ -44,7 +44,7 @@ export class TenantNamespaces {
   clusterOf(namespace: string | undefined): string | undefined {
     if (namespace === undefined) return undefined;
     const found = this.informer.get(namespace);
-    // Most tools test the label's presence only; a tenant namespace switched off says so.
+    // Most tools only test whether the label is there; the value "false" switches it off.
     if (found?.metadata.labels?.[Label.tenantNamespace] === "false") return undefined;
     return found?.metadata.labels?.[Label.remoteClusterID];
   }
@@ -60,8 +60,8 @@ export function describeLookup(
     : `cluster "${clusterId}" has ${lookup.names.length} tenant namespaces (${lookup.names.join(", ")}), exactly one is needed; remove the labels from the others`;
 }
 
-/** Why an object is not taken care of: the reason of an event, and what to do. */
-export interface PlacementFault {
+/** Why an object is not reconciled: the reason of an event, and what to do. */
+interface PlacementFault {
   reason: string;
   message: string;
 }
@@ -97,9 +97,9 @@ export function checkPlacement(
 }
 
 /**
- * Why a Tenant does not speak for the cluster that it names; undefined where it does, which is in that cluster's tenant namespace alone. Who may
- * write Tenants elsewhere, such as the peering user of another consumer, has no say in what this consumer is granted or loses. The namespace is
- * never made here: a second one, beside one that is only not labelled yet, would have to be removed by hand.
+ * Why a Tenant does not count for the cluster that it names; undefined where it does, which is in that cluster's tenant namespace alone. Whoever may
+ * write Tenants elsewhere, such as the peering user of another consumer, must not decide what this consumer is granted. The controller does not
+ * create the namespace: an existing one may only lack its labels, and somebody would have to remove the second one.
  */
 export function tenantMisplacement(
   { metadata: { namespace = "" } }: Tenant,
@@ -117,8 +117,8 @@ export function tenantMisplacement(
 }
 
 /**
- * Whether the deletion of a Tenant takes away what its consumer was granted in the whole cluster: unless another one speaks for that consumer.
- * The namespace may be on its way out or have lost its labels by now, so a Tenant that is the only one takes the grants along wherever it is.
+ * Whether the deletion of a Tenant revokes the cluster-wide grants of its consumer: unless another Tenant counts for that consumer. The namespace
+ * may be terminating or have lost its labels, so the last Tenant revokes the grants wherever it is.
  *
  * @param present all Tenants that name the consumer
  */

@@ -12,7 +12,7 @@ import {
 import { controlledBy, controllerOf, type GlobalMetadata, patchStatusIfChanged } from "../kube";
 import { type AuthenticationContext, consumerRole } from "./context";
 
-/** A binding that an administrator made, kept in the Tenant's status while it is drained: nobody but this cluster's controllers writes there. */
+/** An administrator's binding, stored in the Tenant's status while the Tenant is drained. Only this cluster's controllers write there. */
 type KeptBinding = NonNullable<NonNullable<Tenant["status"]>["drainedRoleBindings"]>[number];
 
 const rbac = "rbac.authorization.k8s.io";
@@ -31,7 +31,7 @@ export class TenantRoleBindings {
         await runtime.client.create(RoleBinding, desired);
         continue;
       }
-      // An administrator's own binding may stand there; ours is added to it.
+      // An administrator's binding may have that name; the consumer is added to it.
       const subjects = missingSubjects(existing.subjects, [{ apiGroup: rbac, kind: "User", name: consumer }]);
       if (subjects !== undefined) await runtime.client.replace(RoleBinding, { ...existing, subjects });
     }
@@ -55,7 +55,7 @@ export class TenantRoleBindings {
     );
   }
 
-  /** Takes back what no namespace bounds. Does not rely on the roles being there: they may have been removed first. */
+  /** Deletes the cluster-wide bindings. It works without the roles, which may have been deleted first. */
   async unbindClusterWide(consumer: string): Promise<void> {
     const { caches, runtime } = this.authentication;
     for (const binding of caches.ofPeer(caches.clusterRoleBindings, consumer)) {
@@ -68,10 +68,10 @@ export class TenantRoleBindings {
   }
 
   /**
-   * Takes the consumer's control plane its roles. Bindings that an administrator made are noted in the Tenant's status first, since nobody else would
-   * bring them back.
+   * Deletes the bindings of the consumer's control plane. It first records those of an administrator in the Tenant's status, so that they can be
+   * restored.
    *
-   * @returns how many bindings were there to delete
+   * @returns how many bindings it deleted
    */
   async unbindControlPlane(tenant: Tenant, consumer: string): Promise<number> {
     const { caches, runtime } = this.authentication;
@@ -87,7 +87,7 @@ export class TenantRoleBindings {
     return bindings.length;
   }
 
-  /** Brings back the administrator's bindings that draining took away, to the roles that draining takes away and no others. */
+  /** Restores the administrator's bindings that draining deleted, to the roles whose bindings draining deletes and no others. */
   async restoreBindings(tenant: Tenant): Promise<Tenant> {
     const { caches, runtime } = this.authentication;
     const noted = tenant.status?.drainedRoleBindings ?? [];
@@ -117,7 +117,7 @@ export class TenantRoleBindings {
   private async writeKept(tenant: Tenant, bindings: KeptBinding[] | undefined): Promise<Tenant> {
     const { client } = this.authentication.runtime;
     const status = { drainedRoleBindings: bindings ?? null };
-    // Foreign: that the bindings are noted does not say that the Tenant's generation is done.
+    // Foreign: this write does not mean that the Tenant's generation has been reconciled.
     const written = await patchStatusIfChanged(client, Tenant, tenant, status, {
       foreign: true,
       lock: "always",
@@ -141,7 +141,7 @@ function kept({ metadata, roleRef, subjects }: RoleBinding): KeptBinding {
   };
 }
 
-/** Lets a consumer's control plane work in its tenant namespace. Goes with its Tenant. */
+/** Gives a consumer's control plane its rights in its tenant namespace. The Tenant owns it. */
 export function controlPlaneBinding(
   tenant: Tenant,
   consumer: string,
@@ -156,7 +156,7 @@ export function controlPlaneBinding(
       name: tenantRoleBindingName(clusterRole),
       namespace,
       ...bindingMetadata(consumer, global),
-      // An owner in another namespace would be taken for a missing one.
+      // The garbage collector takes an owner in another namespace for a missing one.
       ...(tenant.metadata.namespace === namespace ? { ownerReferences: [controlledBy(tenant)] } : {}),
     },
     roleRef: { apiGroup: rbac, kind: "ClusterRole", name: clusterRole },
@@ -164,7 +164,7 @@ export function controlPlaneBinding(
   };
 }
 
-/** Lets all identities of a consumer do what no namespace bounds. Removed by the Tenant's finalizer. */
+/** Gives all identities of a consumer their cluster-wide rights. The Tenant's finalizer removes it. */
 export function clusterWideBinding(
   consumer: string,
   clusterRole: string,

@@ -37,15 +37,15 @@ export function runVirtualNodeCreator(
 ): Controller {
   const { slices, identities } = caches;
 
-  /** Kubernetes' garbage collector does it too, but it learns of new kinds only each half minute: until then an unpeering would wait. */
+  /** The garbage collector does this too, but it discovers new kinds only every 30 seconds, and an unpeering would wait for that. */
   async function removeOrphan(node: VirtualNode | undefined): Promise<void> {
     const owner = node === undefined ? undefined : controllerOf(node);
     if (node === undefined || node.metadata.deletionTimestamp || owner?.kind !== "ResourceSlice") return;
     const { name, namespace, uid, resourceVersion } = node.metadata;
-    // Asked of the API server: a slice that our watch has not told of yet keeps its node.
+    // Read from the API server, as our watch may not have seen a new slice yet.
     const slice = await runtime.client.get(ResourceSlice, { name: owner.name, namespace });
     if (slice?.metadata.uid === owner.uid) return;
-    // Of this version: who deletes a slice and keeps what it owns has the garbage collector take the owner away.
+    // Of this version only: with the propagation policy Orphan the garbage collector removes the owner reference.
     await runtime.client.delete(VirtualNode, { name, namespace }, { uid, resourceVersion });
   }
 
@@ -131,7 +131,7 @@ export function sliceVirtualNode(
   };
 }
 
-/** A peer that is a consumer here as well may write the status without the replicator's looking at it first. */
+/** A peer that is also a consumer here may write the status past the replicator's checks. */
 function givenLabels(nodeLabels: Readonly<Record<string, string>> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(nodeLabels).filter(([key]) => !isReservedNodeLabel(key)));
 }

@@ -173,7 +173,7 @@ export function expectTag(found: DerElement | undefined, expected: number): DerE
 }
 
 /** A block of PEM: base64 of DER between BEGIN and END lines. */
-export interface PemBlock {
+interface PemBlock {
   label: string;
   der: Buffer;
   /** What comes before the block. */

@@ -72,7 +72,7 @@ export function encodeAlternativeNames({ dns = [], ip = [] }: AlternativeNames):
 }
 
 /** One of the names in a subjectAltName extension. */
-export interface AlternativeName {
+interface AlternativeName {
   /** As the standard calls it, such as `URI`. */
   kind: string;
   /** As it is written in DER: text, or the bytes of an address. */

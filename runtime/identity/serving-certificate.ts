@@ -24,7 +24,7 @@ export interface KeyedCertificate {
   privateKey: string;
 }
 
-export interface Validity {
+interface Validity {
   notBefore: Date;
   notAfter: Date;
 }

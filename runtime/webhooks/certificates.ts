@@ -29,19 +29,18 @@ const DAY_MS = 24 * 3600 * 1000;
 const ORGANIZATION = "liqo.io";
 /** Clocks of API servers may lag. */
 const BACKDATED_MS = 3600 * 1000;
-export const AUTHORITY_LIFETIME_MS = 10 * 365 * DAY_MS;
-export const SERVING_LIFETIME_MS = 365 * DAY_MS;
+const AUTHORITY_LIFETIME_MS = 10 * 365 * DAY_MS;
+const SERVING_LIFETIME_MS = 365 * DAY_MS;
 
-export type CertificateDecision =
+type CertificateDecision =
   /** Everything is in order until then. */
   | { do: "keep"; data: ServingCertificates; checkAgainAfterMs: number }
   /** A new serving certificate; with a new authority the trust has to spread before it is used. */
   | { do: "replace"; data: Required<CertificateData>; newAuthority: boolean };
 
 /**
- * Whether the webhook's certificates will do, and what takes their place if not: in the last third of their lifetime, when they are for
- * other names, or when anything in the Secret is missing or does not belong together. Authorities before the new one stay trusted
- * while they are valid, so that no call fails in between.
+ * Decides whether to keep the webhook's certificates or to replace them: in the last third of their lifetime, when they are for other names, or when
+ * anything in the Secret is missing or does not match. Earlier authorities stay trusted while they are valid, so that no call fails in between.
  *
  * @param names DNS names and addresses that the webhook is called by, the first one the subject
  * @see offloading reference 16.6
@@ -141,7 +140,7 @@ function authoritiesOf(text: string | undefined): string[] {
   return certificates;
 }
 
-/** What can't be read is as good as missing: it gets replaced. */
+/** What can't be read counts as missing, and is replaced. */
 function unlessUnreadable<V>(read: () => V): V | undefined {
   try {
     return read();

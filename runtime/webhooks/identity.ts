@@ -4,7 +4,7 @@ import type { AdmissionRequest, Verdict } from "./admission-review";
 import { validateProvider, verdictOnValidation } from "./validation";
 
 /** What an Identity is checked against. */
-export interface IdentityDependencies {
+interface IdentityDependencies {
   /** This cluster. */
   ownClusterID: string;
   namespaceLabels: Readonly<Record<string, string>>;

@@ -17,10 +17,9 @@ import {
 import { verdictOnValidation } from "./validation";
 
 /**
- * A Configuration gives networks that pods can have. Where a network is taken here, or holds what is this cluster's own, it gets another place,
- * so that is no fault.
+ * A Configuration gives networks that pods can have. A network that is in use here, or that overlaps this cluster's own, is remapped, so that is no fault.
  *
- * A peer speaks for itself alone, and not of this cluster's networks: nodes translate addresses by those.
+ * A peer describes only its own networks, not this cluster's: nodes translate addresses by those.
  *
  * @see networking reference 7
  */
@@ -51,7 +50,7 @@ export function validateConfiguration(
   });
 }
 
-/** Whether what an object says of this cluster's networks is something that the one before does not say. */
+/** Whether an object says something new about this cluster's networks. */
 function isChanged(before: AdmittedObject | undefined, after: AdmittedObject): boolean {
   const local = localOf(after);
   return local !== undefined && (before === undefined || !semanticallyEqual(local, localOf(before)));
@@ -61,16 +60,18 @@ function localOf({ raw }: AdmittedObject): unknown {
   return isRecord(raw.spec) ? raw.spec.local : undefined;
 }
 
-/** The tables that agents carry out, as people write them (networking reference 12, 13). */
-
-/** Gives each rule of a FirewallConfiguration that has no name a new one: agents know rules by their names. */
+/** Names the rules of a FirewallConfiguration that have no name: agents identify rules by their names (networking reference 12). */
 export function nameFirewallRules({ object }: AdmissionRequest): Verdict {
   if (object === undefined || object.metadata.deleting) return ALLOWED;
   const { table } = FirewallConfiguration.fromApiServer(object.raw).spec;
   return patched([{ op: "replace", path: "/spec/table", value: withRuleNames(table, randomUUID) }]);
 }
 
-/** @param all the FirewallConfigurations of the cluster */
+/**
+ * Checks the tables that the agents apply (networking reference 12).
+ *
+ * @param all the FirewallConfigurations of the cluster
+ */
 export function validateFirewallConfiguration(
   { object, oldObject }: AdmissionRequest,
   all: readonly FirewallConfiguration[],
@@ -80,7 +81,11 @@ export function validateFirewallConfiguration(
   return verdict(firewallFaults(FirewallConfiguration.fromApiServer(object.raw), before, all));
 }
 
-/** @param all the RouteConfigurations of the cluster */
+/**
+ * Checks the tables that the agents apply (networking reference 13).
+ *
+ * @param all the RouteConfigurations of the cluster
+ */
 export function validateRouteConfiguration(
   { object, oldObject }: AdmissionRequest,
   all: readonly RouteConfiguration[],
@@ -95,8 +100,8 @@ function verdict(faults: readonly string[]): Verdict {
 }
 
 /**
- * A peering user makes gateways to its own cluster and no other, and gives keys of its own cluster alone: by the label of a gateway this cluster's
- * nodes know where to send what is for a peer.
+ * A peering user creates gateways and keys for its own cluster alone: by the label of a gateway this cluster's nodes decide where to send a peer's
+ * packets.
  *
  * @see networking reference 9.1
  */
@@ -115,7 +120,7 @@ export function validatePeerGateway(
 }
 
 /**
- * An IP of a peering user leads peers to nothing that keeps this cluster running, and to no other consumer.
+ * An IP of a peering user must not expose an address of this cluster's infrastructure, nor one of another consumer.
  *
  * Peers are known by the group of their certificates; all others pass, since the API server may be too old to leave them out by itself.
  *

@@ -5,7 +5,7 @@ import { isEmptyTerm } from "../offloading/node-selector";
 import { both, selectorProduct } from "../offloading/node-selector-product";
 import { errored, patched, type PatchOperation, type Webhook } from "./admission-review";
 
-export interface PodWebhookOptions {
+interface PodWebhookOptions {
   /** The NamespaceOffloading of a namespace. */
   offloadingOf: (namespace: string) => PodOffloading | undefined | Promise<PodOffloading | undefined>;
   runtimeClass: string;
@@ -28,13 +28,13 @@ export function podWebhook({ offloadingOf, runtimeClass }: PodWebhookOptions): W
 }
 
 /** What the pod webhook needs of a namespace's NamespaceOffloading. */
-export interface PodOffloading {
+interface PodOffloading {
   podOffloadingStrategy: string;
   clusterSelector?: NodeSelector;
 }
 
 /** The strategy is none that we know. */
-export class UnknownStrategy extends Error {
+class UnknownStrategy extends Error {
   override readonly name = "UnknownStrategy";
 }
 
@@ -66,14 +66,14 @@ const PHYSICAL: NodeSelectorTerm = {
 };
 
 /** The terms that a strategy imposes on the pods of a namespace; none: the pod goes anywhere. */
-export function imposedTerms(
+function imposedTerms(
   strategy: "Remote" | "LocalAndRemote",
   clusters: readonly NodeSelectorTerm[],
 ): NodeSelectorTerm[] {
   if (strategy === "LocalAndRemote") return clusters.length === 0 ? [] : [...clusters, PHYSICAL];
   if (clusters.length === 0) return [VIRTUAL];
   const terms = clusters.filter((term) => !isEmptyTerm(term)).map((term) => both(term, VIRTUAL));
-  // Clusters that can't be selected stay so: an empty term is satisfied by no node.
+  // An empty term matches no node, so a selector without other terms selects no cluster.
   return terms.length > 0 ? terms : [{}];
 }
 
@@ -86,7 +86,7 @@ function tolerationPatch(value: unknown): PatchOperation[] {
   return tolerated ? [] : [{ op: "add", path: "/spec/tolerations/-", value: VIRTUAL_NODE_TOLERATION }];
 }
 
-/** Whether a toleration holds off the taint of virtual nodes for good. */
+/** Whether a toleration tolerates the taint of virtual nodes without a time limit. */
 export function toleratesVirtualNodes(toleration: Toleration | Record<string, unknown>): boolean {
   const { key = "", operator = "Equal", value, effect = "", tolerationSeconds } = toleration;
   if (tolerationSeconds !== undefined && tolerationSeconds !== null) return false;
@@ -110,7 +110,7 @@ function affinityPatch(affinity: unknown, imposed: readonly NodeSelectorTerm[]):
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 
-/** The terms of a required affinity as they came: what is wrong in them, the API server says. */
+/** The terms of a required affinity, not validated: the API server does that. */
 function termsOf(required: unknown): NodeSelectorTerm[] {
   if (!isRecord(required) || !Array.isArray(required.nodeSelectorTerms)) return [];
   return required.nodeSelectorTerms.filter((term): term is NodeSelectorTerm => isRecord(term));

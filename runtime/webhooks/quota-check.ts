@@ -12,7 +12,7 @@ import {
 } from "../plan/quantity";
 
 /** What a container of a ShadowPod asks for. */
-export interface ContainerDemand {
+interface ContainerDemand {
   name: string;
   /** As the API server will read them: a resource with a limit and no request is requested up to its limit. */
   requests: ReadonlyMap<string, Nano>;

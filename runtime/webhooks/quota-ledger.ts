@@ -34,9 +34,8 @@ const NOTHING: Amounts = new Map();
 export const ADMITTED_FOR_MS = 30_000;
 
 /**
- * What each user's ShadowPods take. It follows the stored objects, so it needs no record of its own and is right again after any restart;
- * on top it holds what was admitted in the last moments, so that two requests can't both get what is free once. Where both are known of one
- * name, the greater amount counts: never less than what runs.
+ * The usage of each user's ShadowPods. It is derived from the stored objects, so it needs no record of its own and is right after a restart. In addition it
+ * holds what was admitted a moment ago, so that two requests can't both get the same free amount. Where a name has both, the greater amount counts.
  *
  * All methods are synchronous: a check and the claim that follows it can't be separated by another request.
  */
@@ -205,7 +204,7 @@ export function creatorOf({ metadata }: Pod | ShadowPod): string {
   return metadata.labels?.[Label.creatorUser] ?? "";
 }
 
-/** A stored pod whose quantities can't be read was not admitted by us; it counts as nothing rather than stopping everything. */
+/** The demand of a stored pod. One with unreadable quantities was not admitted by us, and counts as nothing. */
 function demandOf(spec: WholePodSpec | undefined): PodDemand {
   try {
     return podDemand(spec);
@@ -214,7 +213,7 @@ function demandOf(spec: WholePodSpec | undefined): PodDemand {
   }
 }
 
-/** Of each ShadowPod only what the ledger reads. */
+/** The part of a ShadowPod that the ledger reads: all that its cache keeps. */
 export function whatCounts(shadow: ShadowPod): ShadowPod {
   const { apiVersion, kind, metadata, spec, status } = shadow;
   return {
@@ -226,7 +225,7 @@ export function whatCounts(shadow: ShadowPod): ShadowPod {
   };
 }
 
-/** Of each pod the same, and whose it is. */
+/** The same part of a pod, and its owners. */
 export function whatCountsOfPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { ownerReferences } = metadata;
   return {
@@ -249,7 +248,7 @@ function identityOf({ name, namespace, uid, resourceVersion, generation, labels 
   return { name, namespace, uid, resourceVersion, generation, labels: kept };
 }
 
-/** All that a demand is made of: a field left out here would be counted at admission and forgotten then. */
+/** All fields that a demand depends on. A field that is missing here would count at admission and not afterwards. */
 function resourcesOf({ containers, initContainers, resources }: WholePodSpec): WholePodSpec {
   const resourcesOnly = (all: WholePodSpec["initContainers"]) =>
     all?.map(({ name, resources, restartPolicy }) => ({ name, resources, restartPolicy }));

@@ -18,7 +18,7 @@ import {
 import { nodeNameFaults, verdictOnValidation } from "./validation";
 
 /** What a slice is checked against. */
-export interface SliceAdmission {
+interface SliceAdmission {
   /** This cluster. */
   ownClusterID: string;
   /** Labels of the slice's namespace. */
@@ -28,8 +28,8 @@ export interface SliceAdmission {
 }
 
 /**
- * A slice of our own has a name that no other has, for its VirtualNode and Node take it, and asks one provider, for what a node can have; once
- * accepted, it stays that slice. Copies are exempt: what a peer may write is decided by its own webhook, `validatePeerWrite`.
+ * Validates a slice of this cluster's own: its name is unique, as its VirtualNode and Node take it, it names one provider, and it requests amounts that a
+ * node can have. Once accepted, its parties and its request stay. Copies are exempt: `validatePeerWrite` decides what a peer may write.
  *
  * @see control plane reference 10.5 and 13
  */
@@ -77,8 +77,8 @@ export interface SliceDependencies {
   namespaceLabels: Readonly<Record<string, string>>;
 }
 
-/** What a provider would deny for certain of a slice of our own, and what would never reach it. */
-export function sourceFaults(
+/** Faults of a slice of our own that its provider would certainly deny, or by which it would never be replicated. */
+function sourceFaults(
   { metadata }: AdmittedObject,
   spec: Spec,
   { ownClusterID, namespace, namespaceLabels }: SliceDependencies,
@@ -125,7 +125,7 @@ function requestFault(csr: string, slice: string, ownClusterID: string): string 
  * What may not change in a slice that its provider has given credentials for: it signs one request, of one consumer. A field that is taken out
  * is filled in again by the controllers, as when a client writes the whole spec anew, so that is no change.
  */
-export function changeFaults(before: ResourceSlice, spec: Spec): string[] {
+function changeFaults(before: ResourceSlice, spec: Spec): string[] {
   if (conditionStatus(before.status?.conditions, "Authentication") !== "Accepted") return [];
   const faults = (["providerClusterID", "consumerClusterID"] as const).flatMap((field) =>
     changed(before.spec[field], spec[field])
@@ -142,7 +142,7 @@ export function changeFaults(before: ResourceSlice, spec: Spec): string[] {
 }
 
 /** A class may change, since whoever serves the new one answers; until then what the old one granted stays (control plane reference 10.2). */
-export function changeWarnings(before: ResourceSlice, spec: Spec): string[] {
+function changeWarnings(before: ResourceSlice, spec: Spec): string[] {
   const [from, to] = [before.spec.class || "default", spec.class || "default"];
   if (from === to || conditionStatus(before.status?.conditions, "Resources") === undefined) return [];
   return [

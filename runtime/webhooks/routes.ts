@@ -62,12 +62,10 @@ export interface AdmissionOptions {
   leadership?: Leadership;
 }
 
-export type AdmissionContext = AccountingContext;
-
 /**
  * All webhooks by path. The frequent ones answer from watches; the rare ones ask the API server, whose answer is never old.
  */
-export function admissionRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+export function admissionRoutes(context: AccountingContext, options: AdmissionOptions): Routes {
   return {
     ...offloadingRoutes(context, options),
     "/mutate/firewallconfigurations": nameFirewallRules,
@@ -113,7 +111,7 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
   };
 }
 
-function offloadingRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+function offloadingRoutes(context: AccountingContext, options: AdmissionOptions): Routes {
   const { client, informers, clock } = context;
   const { clusterID, liqoNamespace, podCidrs, runtimeClass } = options;
   const offloadings = informers.informer(NamespaceOffloading);

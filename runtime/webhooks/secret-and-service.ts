@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from "./admission-review";
 
-/** Labels by which a Secret is taken for this cluster's own part as a consumer, and what follows from each. */
+/** Labels that make this cluster act upon a Secret as a consumer, and the consequence of each. */
 const STEERING: readonly [label: string, consequence: string][] = [
   [
     Label.identityType,
@@ -18,8 +18,8 @@ const STEERING: readonly [label: string, consequence: string][] = [
 ];
 
 /**
- * A peering user, who peers as a consumer and may make Secrets in its tenant namespace for that, makes none there that this cluster acts upon as a
- * consumer of its own, and none that Kubernetes fills with the token of a service account. The administrators of this cluster do.
+ * A peering user may create Secrets in its tenant namespace, but none that this cluster acts upon as a consumer itself, and none that Kubernetes fills
+ * with the token of a service account. Those are for this cluster's administrators.
  *
  * @see control plane reference 3.4, 5 and 17.2
  */
@@ -35,8 +35,8 @@ export function validatePeerSecret(request: AdmissionRequest): Verdict {
 }
 
 /**
- * A consumer's virtual kubelet, which makes Secrets for its pods in the namespaces that were made for it, makes none there that Kubernetes fills with the
- * token of a service account: of `default`, which may have rights that the pods of strangers are not given, or of one that this cluster's administrator made.
+ * A consumer's virtual kubelet may create Secrets for its pods in its remote namespaces, but none that Kubernetes fills with the token of a service
+ * account. The account `default`, or one that an administrator made there, may have rights that pods of consumers must not get.
  *
  * @param namespaceLabels of the request's namespace; they say which consumer it was made for, and thereby its group
  */
@@ -65,8 +65,8 @@ function refusal({ object, username, namespace, name }: AdmissionRequest, becaus
 }
 
 /**
- * A consumer's Service takes no address that Kubernetes or a load balancer did not give it: every node would send what is for `externalIPs`, be it the
- * API server of this cluster or a host elsewhere, to the consumer's pods. Virtual kubelets of all makes leave that field out.
+ * A consumer's Service may not set `externalIPs`: every node would send packets for these addresses, be it the API server's or those of a host elsewhere, to
+ * the consumer's pods. No virtual kubelet sets that field.
  *
  * @param namespaceLabels of the request's namespace; they say which consumer it was made for, and thereby its group
  */

@@ -43,9 +43,9 @@ export interface Answer {
 
 /** An object may have 1.5 MB in the store, a review carries two, and managed fields come on top. */
 const GREATEST_BODY = 16 * 1024 * 1024;
-/** Longer than the 90 s after which an API server gives up an idle connection, so that it is never us who close one it is about to use. */
+/** An API server closes an idle connection after 90 s. Ours waits longer, so that it never closes one that the API server is about to use. */
 const KEEP_ALIVE_MS = 120_000;
-/** Nearly every review fits in a window, and so need not wait for it to be opened again. */
+/** Nearly every review fits in one window, and need not wait for an update of it. */
 const STREAM_WINDOW = 1 << 20;
 const SESSION_WINDOW = 16 << 20;
 
@@ -101,7 +101,7 @@ export class AdmissionServer {
     this.server.setSecureContext({ cert, key, minVersion: "TLSv1.2" });
   }
 
-  /** Answers what is under way, then ends all connections: clients keep some open that never carried a request. */
+  /** Finishes the requests in flight, then closes all connections: clients also keep idle ones open. */
   async stop(): Promise<void> {
     const closed = once(this.server, "close");
     this.server.close();
@@ -126,7 +126,7 @@ export class AdmissionServer {
   }
 
   private async handle(request: Request, response: Response): Promise<void> {
-    // From the beginning: who asked may give up at any time.
+    // Registered first: the caller may give up at any time.
     const closed = new Promise<void>((resolve) => response.once("close", resolve));
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const webhook = Object.hasOwn(this.options.routes, path) ? this.options.routes[path] : undefined;
@@ -152,7 +152,7 @@ export class AdmissionServer {
     }
     this.options.onAnswer?.({ path, verdict, seconds: (performance.now() - begin) / 1000, ...failure });
     const body = reviewResponse(review, verdict);
-    // API servers keep their connections: only over a new one does the Service lead them to another replica.
+    // API servers keep their connections. The Service leads them to another replica only over a new one.
     const leaves = !verdict.allowed && verdict.code === 503;
     response.statusCode = 200;
     response.setHeader("content-type", "application/json");
@@ -164,7 +164,7 @@ export class AdmissionServer {
   }
 }
 
-/** An object that is not of its kind is the request's fault; anything else is ours. */
+/** An invalid object is the request's fault (400), anything else ours (500). */
 function verdictOf(error: unknown): Verdict {
   const message = messageOf(error);
   return errored(error instanceof InvalidObjectError ? 400 : 500, message);

@@ -67,7 +67,7 @@ async function validateCreation(
   if (fault !== undefined) return denied(fault);
   if (!options.enforce) return ALLOWED;
   const creator = labels[Label.creatorUser];
-  // Written by our mutating webhook unless it is right already; if that one was not called, nothing vouches for the label.
+  // Our mutating webhook sets the label. If it was not called, nothing vouches for the label.
   if (creator === undefined || creator !== creatorUserLabel(username)) return denied("missing creator label");
   let demand: PodDemand;
   try {
@@ -79,7 +79,7 @@ async function validateCreation(
   const name = object.metadata.name ?? request.name;
   const key = `${namespace}/${name}`;
   const stored = options.ledger.stored(key);
-  // The watch may lag behind a deletion: only the API server knows.
+  // The watch may lag behind a deletion, so the API server is asked.
   if (stored !== undefined && (await options.exists(namespace, name))) {
     return denied(
       stored.released ? "ShadowPod still exists in the system" : `ShadowPod ${name} is already running`,
@@ -94,7 +94,7 @@ async function validateCreation(
   return since === undefined ? charge(request, key, creator, demand, options) : errored(503, since);
 }
 
-/** Without a pause between check and claim, so that no other request comes between them. */
+/** Checks the quota and books the demand synchronously, so that no other request comes in between. */
 function charge(
   request: AdmissionRequest,
   key: string,
@@ -115,11 +115,11 @@ function charge(
 }
 
 /**
- * Writes the creator's name on a ShadowPod: the key that its demand is booked under. On creation the caller's name, whatever the request
- * says; on updates the name that it was created with.
+ * Sets the creator label of a ShadowPod, by which the quota ledger books its demand. On creation it is the caller's name, whatever the request says;
+ * on updates it stays the name of the creator.
  *
- * The peer that a ShadowPod came from (the group named by its origin) may change only what it created itself. Users of the provider, among
- * them its administrators and the garbage collector, are not held to that: its RBAC decides about them.
+ * The peer that a ShadowPod came from (the group named by its origin) may change only what it created itself. RBAC decides about users of the provider,
+ * among them its administrators and the garbage collector.
  *
  * @see offloading reference 16.4
  */
@@ -147,7 +147,7 @@ function isPeer({ oldObject, groups }: AdmissionRequest): boolean {
 }
 
 /**
- * Holds a ShadowPod to what it was created with: its origin, its creator, and of its spec all that a Pod keeps.
+ * Validates an update: the origin, the creator and the immutable part of the pod's spec may not change.
  *
  * @see offloading reference 16.4
  */
@@ -173,8 +173,8 @@ export function podOf(shadowPod: Readonly<Record<string, unknown>>): unknown {
 }
 
 /**
- * The first difference between two pod specs of a ShadowPod that an update may not make; undefined when there is none. As with pods, only
- * images, `activeDeadlineSeconds` and tolerations may change: the Pod exists already, and nothing else reaches it.
+ * The first difference in the immutable part of two pod specs; undefined when there is none. As with pods, only images, `activeDeadlineSeconds` and
+ * tolerations may change: the Pod exists already, and nothing else would reach it.
  *
  * @returns the field's path, such as `spec.pod.containers[0].env`
  * @see offloading reference 16.4

@@ -23,8 +23,8 @@ import {
 import { type ValidationResult, verdictOnValidation } from "./validation";
 
 /**
- * A Tenant without the label that peers are looked up by gets it (control plane reference 13). What the provider's administrator decided stays where a
- * peer writes another condition, with a warning: upstream's `liqoctl authenticate` writes `Active` each time.
+ * Adds the label that peers are looked up by (control plane reference 13). Where a peer writes another condition than the provider's administrator set, the
+ * condition is kept, with a warning: upstream's `liqoctl authenticate` writes `Active` each time.
  */
 export function completeTenant(request: AdmissionRequest): Verdict {
   const { object } = request;
@@ -47,7 +47,7 @@ export function completeTenant(request: AdmissionRequest): Verdict {
 }
 
 /** What a Tenant is checked against. */
-export interface TenantDependencies {
+interface TenantDependencies {
   /** Labels of its namespace; undefined when there is no such namespace. */
   namespaceLabels: Readonly<Record<string, string>> | undefined;
   /** All Tenants of the cluster. */
@@ -99,7 +99,7 @@ export function validateTenant(request: AdmissionRequest, dependencies: TenantDe
   );
 }
 
-/** A consumer's own administrator, who may write its Tenant, does not undo what the provider's decided about it. */
+/** A consumer may write its Tenant, but not change the condition that the provider's administrator set. */
 function overreachOfPeer(request: AdmissionRequest): string | undefined {
   const changed = conditionChangedByPeer(request);
   return changed === undefined
@@ -136,13 +136,12 @@ const ED25519_SIGNATURE = 64;
 const SHORTEST_RSA_SIGNATURE = 128;
 
 /**
- * What a consumer proves itself by, as far as it can be judged without the nonce: no key, request or signature of any kind is a fault, whatever
- * the handshake says later, and a request for anybody else than that consumer. Fields that are absent or empty come later. No sentence quotes a key or a
- * signature.
+ * Checks the consumer's key, certificate request and signature as far as that is possible without the nonce: what is no key, request or signature at
+ * all is a fault, and so is a request for another subject. Fields may be absent or empty at first. No message quotes a key or a signature.
  *
  * @see control plane reference 2.3, 4.1 to 4.3
  */
-export function validateCredentials({ raw }: AdmittedObject): ValidationResult {
+function validateCredentials({ raw }: AdmittedObject): ValidationResult {
   const spec = isRecord(raw.spec) ? raw.spec : {};
   const faults: string[] = [];
   const key = keyOrFault(bytesOf(spec.publicKey));
@@ -168,7 +167,7 @@ function bytesOf(value: unknown): Buffer | undefined {
 
 function keyOrFault(bytes: Buffer | undefined): KeyObject | string | undefined {
   if (bytes === undefined) return undefined;
-  // Readers derive the public half of it, and would hide that the secret one is out.
+  // Reading it as a public key would succeed, and hide that the private key has leaked.
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(bytes.toString("latin1")))
     return "holds a private key, which must never leave its cluster; give the public one, and renew that pair";
   try {
@@ -191,7 +190,7 @@ function requestFault(bytes: Buffer | undefined, clusterID: unknown): string | u
   }
 }
 
-/** Without a key to go by, whatever one of the types may look like. */
+/** Whether bytes can be a signature by a key; without a key, by any of the supported types. */
 function canBeSignature(signature: Buffer, key: KeyObject | undefined): boolean {
   switch (key?.asymmetricKeyType) {
     case "ed25519":

@@ -10,15 +10,15 @@ import {
 
 /** What is wrong with an object. Each sentence names the field, the value and the way out. */
 export interface ValidationResult {
-  /** What can never work: refused. */
+  /** What can never work: the request is denied. */
   faults: readonly string[];
-  /** What does not work as things stand, and may yet: told to whoever writes it. */
+  /** What does not work yet: the response warns of it. */
   warnings: readonly string[];
 }
 
 /**
- * Refuses an object with faults. An update is held to its own doing: what was wrong before may stay so, or else an object that was let in once,
- * or that the world around it has made wrong, could not be repaired step by step. Objects that are being deleted pass.
+ * Denies an object with faults. An update is denied only for new faults; otherwise an object that was admitted earlier, or that became invalid
+ * since, could not be repaired step by step. Objects that are being deleted are allowed.
  *
  * @param kind what the sentences are about, with the name of the object
  */
@@ -43,7 +43,7 @@ export function verdictOnValidation(
 type Labels = Readonly<Record<string, string>>;
 
 /** Where an object that concerns a peer is. */
-export interface Placement {
+interface Placement {
   object: AdmittedObject;
   namespace: string;
   namespaceLabels: Labels;
@@ -68,8 +68,8 @@ export function validateProvider(
 }
 
 /**
- * What contradicts what: the spec, the label that peers are looked up by, and the namespace. A label that is missing is no fault, because
- * objects and the labels of their namespace come in any order.
+ * Contradictions between the spec, the label that peers are looked up by, and the namespace. A missing label is no fault, because objects and the labels
+ * of their namespace come in any order.
  */
 function validatePlacement(
   clusterID: string,
@@ -91,12 +91,12 @@ function validatePlacement(
   return { faults, warnings: tenant === undefined ? [unmarked(namespace, clusterID)] : [] };
 }
 
-/** Said of a namespace that no peer has, yet. */
+/** The warning for a namespace that is no tenant namespace yet. */
 function unmarked(namespace: string, clusterID: string): string {
   return `namespace "${namespace}" is not the tenant namespace of cluster "${clusterID}" (yet); create it in that one, or label this one ${Label.tenantNamespace}=true and ${Label.remoteClusterID}=${clusterID}`;
 }
 
-/** What a label may hold: a node carries its name in `kubernetes.io/hostname`, and what belongs to a slice or a virtual node carries theirs. */
+/** The longest value of a label: a node has its name in `kubernetes.io/hostname`, and objects of a slice or a virtual node have theirs in a label. */
 const LONGEST = 63;
 
 /**

@@ -13,7 +13,7 @@ import { objectNameSchema } from "../plan/names";
 import { type AdmittedObject, denied, patched, type PatchOperation, type Webhook } from "./admission-review";
 import { nodeNameFaults, validateProvider, type ValidationResult, verdictOnValidation } from "./validation";
 
-export interface VirtualNodeWebhookOptions {
+interface VirtualNodeWebhookOptions {
   context: TemplateContext;
   /** The options that a virtual node names, or the installation's default; throws when they do not exist. */
   optionsOf: (node: VirtualNode) => Promise<Options>;
@@ -72,7 +72,7 @@ function specPatch(spec: VirtualNode["spec"]): PatchOperation[] {
   });
 }
 
-export interface VirtualNodeDependencies {
+interface VirtualNodeDependencies {
   /** This cluster. */
   ownClusterID: string;
   namespace: string;

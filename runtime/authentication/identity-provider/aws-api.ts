@@ -37,7 +37,7 @@ export class AwsError extends Error {
   }
 }
 
-export interface AwsHttpsApiOptions {
+interface AwsHttpsApiOptions {
   keys: AwsKeys;
   /** Of the EKS cluster; IAM is the same everywhere. */
   region: string;

@@ -9,8 +9,8 @@ import {
 import { type Clock, type Informer, isAlreadyExists, type KubeClient, timestamp } from "../../kube";
 import type { CredentialRequest } from "./identity-provider";
 
-/** How far Kubernetes has come with a CertificateSigningRequest. */
-export type Issuance =
+/** The state of a CertificateSigningRequest. */
+type Issuance =
   | { state: "issued"; certificate: Buffer }
   | { state: "unapproved" }
   | { state: "waiting"; remainingMs: number }
@@ -75,7 +75,7 @@ export class CertificateSigning {
   ) {}
 
   /**
-   * The issued certificate, or how long it may still take. Approves at once what it has made.
+   * The issued certificate, or how long it may still take. It approves the CertificateSigningRequests that it creates at once.
    *
    * @throws CertificateError where the signer answered with another certificate than was asked for
    */
@@ -186,7 +186,7 @@ function isOurs({ spec }: CertificateSigningRequest, pem: Buffer): boolean {
   );
 }
 
-/** A certificate just as its consumer gets it. @throws CertificateError where it is another than was asked for */
+/** The certificate as its consumer gets it. @throws CertificateError where it is not the one that was requested */
 export function checked(
   certificate: Buffer,
   { subject }: CredentialRequest,

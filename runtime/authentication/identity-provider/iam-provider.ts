@@ -12,7 +12,7 @@ import {
   IssuedSecrets,
 } from "./identity-provider";
 
-export interface IamProviderDependencies {
+interface IamProviderDependencies {
   client: KubeClient;
   aws: AwsApi;
   /** This cluster's ID. */
@@ -31,7 +31,7 @@ interface IamIdentity {
   key: AccessKey;
 }
 
-/** Where EKS looks up which Kubernetes user an IAM user is. */
+/** The ConfigMap that maps IAM users to Kubernetes users on EKS. */
 const mapping = { name: "aws-auth", namespace: "kube-system" };
 const mappedUsers = z.array(
   z.object({ userarn: z.string(), username: z.string(), groups: z.array(z.string()).optional() }),
@@ -118,7 +118,7 @@ export class IamProvider implements IdentityProvider {
     );
   }
 
-  /** The secret half of an old key is lost, so a user that may have no more loses its old ones. */
+  /** AWS shows a secret key only once, so a user at its limit of keys loses the old ones. */
   private async accessKey(user: string): Promise<AccessKey> {
     const { aws } = this.own;
     const first = await aws.createAccessKey(user);

@@ -32,16 +32,16 @@ export type Credentials =
       /** When to look for renewal again; undefined for credentials that do not expire. */
       checkAgainAfterMs?: number;
     }
-  /** On the way: an event of a source of the provider's brings the request back, at the latest after the given time. */
+  /** Not issued yet: an event of one of the provider's sources requeues the request, at the latest after the given time. */
   | { outcome: "pending"; checkAgainAfterMs: number };
 
-/** Makes the credentials by which a consumer reaches this cluster (control plane reference 7). Asked again, it gives the same ones. */
+/** Issues the credentials by which a consumer reaches this cluster (control plane reference 7). The same request gets the same credentials. */
 export interface IdentityProvider {
   /** @throws Error whose message says which step failed and what to do. */
   credentials(request: CredentialRequest): Promise<Credentials>;
 }
 
-/** The Secrets that keep what was issued, one for each request: asked again, a provider of identities gives the same credentials. */
+/** The Secrets that store issued credentials, one for each request. */
 export class IssuedSecrets {
   constructor(
     private readonly own: {

@@ -17,7 +17,7 @@ import {
   IssuedSecrets,
 } from "./identity-provider";
 
-export interface X509ProviderDependencies {
+interface X509ProviderDependencies {
   client: KubeClient;
   clock: Clock;
   requests: Informer<CertificateSigningRequest>;
@@ -28,7 +28,7 @@ export interface X509ProviderDependencies {
   global: GlobalMetadata;
 }
 
-/** A certificate that is due as soon as it is issued comes from a signer with next to no lifetime: asked again this often, no more. */
+/** How often to ask for a certificate where each is due for renewal as soon as it is issued. */
 const attempts = 3;
 
 /** Client certificates that the cluster's own signer issues (control plane reference 7.2). */
@@ -81,8 +81,8 @@ export class X509Provider implements IdentityProvider {
   }
 
   /**
-   * The certificate kept for this very request; one for another request is of a key that the consumer no longer uses. What is not to be handed
-   * out is as good as missing, unless it is due and replaced anyway.
+   * The stored certificate for this request; one for another request is for a key that the consumer no longer uses. A certificate that fails the checks
+   * counts as missing, unless it is due for renewal and replaced anyway.
    */
   private cached(request: CredentialRequest, asked: CertificateRequest): Buffer | undefined {
     const certificate = this.issued.read(request, DataKey.certificate);

@@ -17,28 +17,28 @@ export interface PodsThere {
   pages(creator: string | undefined): AsyncIterable<readonly Pod[]>;
 }
 
-export type LeftPodsContext = Pick<RuntimeContext, "clock" | "log" | "signal">;
+export type OrphanedPodsContext = Pick<RuntimeContext, "clock" | "log" | "signal">;
 
-/** So many pods of one creator are asked for one by one; where there are more, all of that creator are listed. */
+/** Up to this many pods of a creator are read one by one; beyond it all pods of that creator are listed. */
 const ASKED_ONE_BY_ONE = 16;
-/** What was found out about the pods of a creator is not asked for again at once: a look may cost no more than a tenth of the time. */
+/** How long the result of a look at a creator's pods is reused, so that looks take no more than a tenth of the time. */
 const FRESH_MS = 250;
 const FRESH_TIMES = 9;
-/** After ShadowPods went, all pods are listed once in this time. */
+/** After ShadowPods were deleted, all pods are listed once in this time. */
 const SURVEY_MS = 300_000;
-/** The same after a pod was given up that was never seen: a controller whose watch lags may make it later. */
+/** The same after a pod was given up that was never seen: a controller whose watch lags may create it later. */
 const SURVEY_UNSEEN_MS = 5_000;
 const AGAIN_MS = 1_000;
 
 /**
- * The pods that are there without their ShadowPods, in the ledger.
+ * Books the orphaned pods, which exist without their ShadowPods, in the ledger.
  *
- * A pod may take any time to end, and the peer says how long. That a ShadowPod goes is seen by its watch, and from then on its pod counts. That the pod is
- * gone too matters to nobody until there is no room for another, so only then the API server is asked, and no watch of all pods is paid for. What no
- * watch of ShadowPods can tell is found by a list of all pods: when the process starts, when the watch began anew, seconds after a pod was given up that was
- * never seen, and some minutes after ShadowPods went.
+ * A pod may take any time to end, and the peer says how long. When the watch shows that a ShadowPod is gone, its pod counts from then on. Whether the pod
+ * is gone too matters only when a creator has no room left, so the API server is asked only then, and there is no watch of all pods. A list of all pods
+ * finds what the watch of ShadowPods can't show: when the process starts, when the watch restarts, seconds after a pod was given up that was never seen, and
+ * some minutes after ShadowPods were deleted.
  */
-export class LeftPods {
+export class OrphanedPods {
   private readonly claims = new Map<string, Claim[]>();
   /** By creator: the last look, while it is fresh, and the uids of the ShadowPods that were gone when it began. */
   private readonly looks = new Map<string, { result: Promise<boolean>; gone: ReadonlySet<string> }>();
@@ -49,7 +49,7 @@ export class LeftPods {
 
   /** @param liveUid uid of the ShadowPod of a name, as the watch shows it */
   constructor(
-    private readonly context: LeftPodsContext,
+    private readonly context: OrphanedPodsContext,
     private readonly there: PodsThere,
     private readonly ledger: QuotaLedger,
     private readonly liveUid: (key: string) => string | undefined,
@@ -98,7 +98,7 @@ export class LeftPods {
       for (const { shadow } of theirs) gone.add(shadow);
       if (theirs.some(({ shadow }) => last?.gone.has(shadow) !== true)) due.push(key);
     }
-    // What went since the last look is asked for at once where it is little: its creator waits for the room.
+    // A few pods that were orphaned since the last look are read at once: their creator waits for the room.
     if (last !== undefined && (due.length === 0 || due.length > ASKED_ONE_BY_ONE)) return last.result;
     if (due.length === 0) return Promise.resolve(false);
     const { clock } = this.context;
@@ -122,7 +122,7 @@ export class LeftPods {
     return result;
   }
 
-  /** Finds all that is there, again and again until it could. */
+  /** Lists all pods, and retries until that succeeds. */
   survey(): void {
     this.surveyAgain = true;
     if (this.surveying) return;
@@ -177,7 +177,7 @@ export class LeftPods {
       for (const pod of page) {
         const key = keyOf(pod);
         taken.add(key);
-        if (before.has(key) || isLeft(pod, this.liveUid(key))) left.set(key, whatCountsOfPod(pod));
+        if (before.has(key) || isOrphaned(pod, this.liveUid(key))) left.set(key, whatCountsOfPod(pod));
       }
     }
     let released = false;
@@ -243,7 +243,7 @@ export function podsThere(client: KubeClient, signal: AbortSignal): PodsThere {
   };
 }
 
-/** That the pod of a ShadowPod which is gone may be there. */
+/** The assumption that the pod of a deleted ShadowPod still exists. */
 export interface Claim {
   /** Uid of the ShadowPod; empty for a pod that was found without one. */
   shadow: string;
@@ -254,7 +254,7 @@ export interface Claim {
   pod?: string;
 }
 
-export interface ObservedClaims {
+interface ObservedClaims {
   claims: readonly Claim[];
   /** Those that there were when the API server was asked. */
   before: readonly Claim[];
@@ -265,22 +265,22 @@ export interface ObservedClaims {
 }
 
 /** Whether a pod of a ShadowPod is there, runs, and its ShadowPod does not count for it. */
-export function isLeft(pod: Pod, liveUid: string | undefined): boolean {
+export function isOrphaned(pod: Pod, liveUid: string | undefined): boolean {
   if (!isManaged(pod) || hasEnded(pod.status?.phase)) return false;
   return liveUid === undefined || controllerOf(pod)?.uid !== liveUid;
 }
 
-/** The claims on one name that stay when it is known which pod has it: of all that there are, a name has one pod. */
+/** The claims on one name that remain once its pod is known: at any time a name has one pod. */
 export function settled({ claims, before, pod, liveUid }: ObservedClaims): Claim[] {
   const later = claims.filter((claim) => !before.includes(claim));
   const asked = claims.filter((claim) => before.includes(claim));
   const owner = controllerOf(pod)?.uid;
-  // A controller whose watch lags may still make one that was never seen. The survey that follows finds it.
+  // A controller whose watch lags may still create one that was never seen. The next survey finds it.
   if (pod === undefined || !isManaged(pod) || hasEnded(pod.status?.phase)) return later;
   // While the name is taken, no other pod comes.
-  if (!isLeft(pod, liveUid)) return later;
+  if (!isOrphaned(pod, liveUid)) return later;
   const found = { seen: true, pod: pod.metadata.uid ?? "" };
-  // One that was left without an owner belongs to the first that went.
+  // A pod without an owner belongs to the first ShadowPod that was deleted.
   const whose = (claim: Claim) => owner === undefined || claim.shadow === owner;
   const theirs = asked.find(whose) ?? later.find(whose);
   if (theirs !== undefined) return [{ ...theirs, ...found }, ...later.filter((claim) => claim !== theirs)];

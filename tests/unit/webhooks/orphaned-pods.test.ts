@@ -5,7 +5,7 @@ import { silentLogger } from "../../../runtime/kube";
 import { TestClock } from "../../support/test-clock";
 import { amountsOf } from "../../../runtime/plan/quantity";
 import { bookedShadowPod, QuotaLedger } from "../../../runtime/webhooks/quota-ledger";
-import { type Claim, LeftPods, settled } from "../../../runtime/webhooks/left-pods";
+import { type Claim, OrphanedPods, settled } from "../../../runtime/webhooks/orphaned-pods";
 
 const user = "pool-a8a4c692b93b";
 const OFFLOADING = "offloading.liqo.io/v1beta1";
@@ -99,7 +99,7 @@ describe("pods whose ShadowPod is gone", () => {
   let live: Map<string, string>;
   let asked: string[];
   let fails: Error | undefined;
-  let left: LeftPods;
+  let left: OrphanedPods;
   let ending: AbortController;
 
   beforeEach(() => {
@@ -125,7 +125,7 @@ describe("pods whose ShadowPod is gone", () => {
       },
     };
     const context = { clock, log: silentLogger, signal: ending.signal };
-    left = new LeftPods(context, there, ledger, (key) => live.get(key));
+    left = new OrphanedPods(context, there, ledger, (key) => live.get(key));
   });
   afterEach(() => ending.abort());
   const gone = (shadow: ShadowPod) =>
