@@ -1,14 +1,14 @@
 import { DataKey, Label, Name, remoteCertificateName, ResourceSlice, Secret } from "../api";
 import { type Controller, keyOfRef, type Outcome, runController, watches } from "../kube";
-import type { AuthenticationContext } from "./authentication-context";
+import type { AuthenticationContext } from "./context";
 
-/** A copy that is made again comes sooner; its certificate serves on. */
+/** A replicator recreates a deleted copy sooner than this, and the copy then finds its certificate. */
 const GRACE_MS = 10_000;
 const PREFIX = `${Name.remoteCertificate}-`;
 
 /**
- * At the provider: removes what was issued to slices that are no more (control plane reference 7.2 keeps it under the slice's name). Nothing owns
- * these Secrets, those of other versions neither, so that a copy that is deleted and made again finds its certificate.
+ * At the provider: deletes the Secrets of certificates whose slice is gone (control plane reference 7.2 names them after the slice). These Secrets have no
+ * owner, in other versions neither, so that a copy that is deleted and recreated finds its certificate.
  */
 export function runCertificateCollector({ runtime, caches }: AuthenticationContext): Controller {
   const { client, clock } = runtime;

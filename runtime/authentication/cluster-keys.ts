@@ -1,4 +1,4 @@
-import { DataKey, Name, Secret } from "../api";
+import { Annotation, DataKey, EventReason, Name, Secret } from "../api";
 import {
   decodePem,
   encodePem,
@@ -7,7 +7,15 @@ import {
   publicKeyOf,
   readPrivateKey,
 } from "../identity";
-import { type Informer, isAlreadyExists, type KubeClient } from "../kube";
+import {
+  type Controller,
+  type Informer,
+  isAlreadyExists,
+  type KubeClient,
+  runController,
+  watches,
+} from "../kube";
+import type { AuthenticationContext } from "./context";
 
 /**
  * Makes the cluster's key pair where there is none; an existing one is used as it is (control plane reference 4.1).
@@ -38,7 +46,7 @@ export async function ensureClusterKeys(
 }
 
 /** Data of the Secret for a pair. */
-export function keyData(pair: KeyPair, previous: readonly string[]): Record<string, string> {
+function keyData(pair: KeyPair, previous: readonly string[]): Record<string, string> {
   return {
     [DataKey.privateKey]: base64(pair.privateKey),
     [DataKey.publicKey]: base64(pair.publicKey),
@@ -48,7 +56,7 @@ export function keyData(pair: KeyPair, previous: readonly string[]): Record<stri
   };
 }
 
-/** Pairs before the present one whose public keys are remembered. */
+/** How many public keys of earlier pairs the Secret keeps. */
 const KEPT = 4;
 
 /** The public keys of the pairs before the present one, PEM, the last one first, as far as they are known. */
@@ -86,4 +94,53 @@ function base64(text: string): string {
 
 function decode(data: string | undefined): string {
   return Buffer.from(data ?? "", "base64").toString("utf8");
+}
+
+/**
+ * At the consumer: generates new cluster keys when the annotation `liqo.io/rotate-keys` asks for it, or when the Secret was deleted. The other controllers
+ * do the rest: a Renew carries the new key to each provider (`renew_local`), its certificate comes back in the status of the same Renew, and then
+ * the slices request certificates for the new key (`resourceslice_local`). Until then each identity uses the key that its certificate is for.
+ */
+export function runKeyRotation({ runtime, caches, options }: AuthenticationContext): Controller {
+  const { clusterKeys } = caches;
+  const ref = { name: Name.clusterKeys, namespace: options.liqoNamespace };
+  let lastPublicKeys: string[] = [];
+  return runController(
+    {
+      name: "cluster_keys",
+      sources: [watches(clusterKeys, { keys: () => [ref.name] })],
+      objectOf: () => clusterKeys.list()[0],
+      reconcile: async () => {
+        const [secret] = clusterKeys.list();
+        if (secret === undefined) {
+          await ensureClusterKeys(
+            runtime.client,
+            options.liqoNamespace,
+            options.tlsCompatibilityMode,
+            lastPublicKeys,
+          );
+          return;
+        }
+        const { publicKey } = clusterKeyPair(clusterKeys);
+        lastPublicKeys = [publicKey, ...previousPublicKeys(clusterKeys)];
+        if (secret.metadata.annotations?.[Annotation.rotateKeys] !== "true") return;
+        const pair = generateKeyPair(options.tlsCompatibilityMode ? "rsa" : "ed25519");
+        await runtime.client.patch(
+          Secret,
+          ref,
+          {
+            metadata: {
+              uid: secret.metadata.uid,
+              resourceVersion: secret.metadata.resourceVersion,
+              annotations: { [Annotation.rotateKeys]: null },
+            },
+            data: keyData(pair, lastPublicKeys),
+          },
+          { type: "merge" },
+        );
+        runtime.events.normal(secret, EventReason.keysRotated, "The cluster has new keys");
+      },
+    },
+    runtime,
+  );
 }

@@ -7,10 +7,10 @@ import {
   readPublicKey,
   verifyNonce,
 } from "../identity";
-import { isRotated } from "./rotated-key";
+import { isRotated } from "./tenant-key";
 
 /** What the provider thinks of a consumer's proof that it holds its key. */
-export type Handshake =
+type Handshake =
   | { outcome: "verified" }
   /** Something is not there yet, or there twice: the next change of a nonce Secret decides anew. */
   | { outcome: "waiting"; reason: string; message: string }

@@ -3,18 +3,18 @@ import { isDeepStrictEqual } from "node:util";
 import { Annotation, ConditionReason, type ResourceSlice, type StorageClass, type Tenant } from "../api";
 import { amountFaults } from "../api/quantity";
 import { type DesiredCondition, mergeConditions } from "../kube";
-import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./default-class";
+import { type DefaultClassOptions, type Grant, grantDefaultClass, isDefaultClass } from "./slice-class";
 
 type Status = NonNullable<ResourceSlice["status"]>;
 type Condition = NonNullable<Status["conditions"]>[number];
 type AuthParams = NonNullable<Status["authParams"]>;
 
-/** How far the provider has come with a slice's credentials. */
+/** The state of a slice's credentials. */
 export type SliceAuthentication =
   | { outcome: "accepted"; authParams: AuthParams }
-  /** `why` goes into the message, for whoever sees the consumer only. */
+  /** `why` becomes part of the message, for users of the consumer cluster. */
   | { outcome: "denied"; why?: string }
-  /** The certificate is being signed: what stood there stays. */
+  /** The certificate is being signed: the previous condition stays. */
   | { outcome: "pending" };
 
 export interface SliceFacts {
@@ -103,7 +103,7 @@ function resourcesOf(
         ? keptGrant(slice, () => grantDefaultClass(slice.spec.resources, defaultClass, storageClasses))
         : { desiredCondition: because(denied.Resources, "the provider has cordoned this tenant") };
     case "Active": {
-      // Other classes are the business of a controller of the provider's own.
+      // The provider's own controllers answer other classes.
       if (!isDefaultClass(slice.spec.class)) return {};
       if (!defaultClass.enabled) return { desiredCondition: classDisabled };
       const faults = amountFaults(slice.spec.resources ?? {});
@@ -117,7 +117,7 @@ function resourcesOf(
   }
 }
 
-/** While its tenant is cordoned an accepted slice of ours keeps its grant, and says so where it asks for another by now. */
+/** While its tenant is cordoned, an accepted slice keeps its grant. The condition says so where the slice now requests another. */
 function keptGrant(
   slice: ResourceSlice,
   asked: () => Grant,

@@ -1,24 +1,21 @@
 import { Quota, StorageClass, VirtualNode } from "../api";
 import type { RuntimeContext } from "../kube";
-import { AuthenticationCaches } from "./caches";
+import { AuthenticationCaches, type AuthenticationOptions } from "./context";
 import { runCertificateCollector } from "./certificate-collector";
-import { ensureClusterKeys } from "./cluster-keys";
+import { ensureClusterKeys, runKeyRotation } from "./cluster-keys";
 import { runIdentityController } from "./identity-controller";
-import { runIdentityCreator } from "./identity-creator";
-import { ApiServerLocation } from "./identity-provider/api-server-location";
+import { runIdentityCreator } from "./identity-creator-controller";
+import { ApiServerLocation } from "./identity-provider/api-server-endpoint";
 import { IamProvider } from "./identity-provider/iam-provider";
 import { X509Provider } from "./identity-provider/x509-provider";
-import { runKeyRotation } from "./key-rotation";
-import { runNonceCreator } from "./nonce-creator";
-import { runNonceSigner } from "./nonce-signer";
-import type { AuthenticationOptions } from "./options";
-import { runQuotaCreator } from "./quota-creator";
-import { runLocalRenewer } from "./renew-local";
-import { runRemoteRenewer } from "./renew-remote";
-import { runResourceSliceLocal } from "./resourceslice-local";
-import { runResourceSliceRemote } from "./resourceslice-remote";
+import { runNonceCreator, runNonceSigner } from "./nonce-controllers";
+import { runQuotaCreator } from "./quota-creator-controller";
+import { runLocalRenewer } from "./renew-local-controller";
+import { runRemoteRenewer } from "./renew-remote-controller";
+import { runResourceSliceLocal } from "./resource-slice-local-controller";
+import { runResourceSliceRemote } from "./resource-slice-remote-controller";
 import { runTenantController } from "./tenant-controller";
-import { runVirtualNodeCreator } from "./virtualnode-creator";
+import { runVirtualNodeCreator } from "./virtual-node-creator-controller";
 
 /** Starts the authentication controllers of both roles, after making the cluster's key pair where there is none. */
 export async function startAuthentication(

@@ -5,19 +5,23 @@ import {
   exceptStatus,
   isConflict,
   keyOf,
+  messageOf,
   type Outcome,
   patchStatusIfChanged,
   runController,
   type Source,
   Terminal,
   watches,
+  withFinalizer,
+  withoutFinalizer,
 } from "../kube";
-import { type AuthenticationContext, labelledPeer, recheck } from "./authentication-context";
-import { changedKeyMessage } from "./changed-key";
+import { type AuthenticationContext, requeueAfter } from "./context";
+import { labelledPeer, takesGrantsAlong, tenantMisplacement } from "./tenant-namespace";
+import { changedKeyMessage } from "./tenant-key";
 import { verifyHandshake } from "./handshake";
 import type { Credentials, IdentityProvider } from "./identity-provider/identity-provider";
-import { TenantGrants } from "./tenant-grants";
-import { takesGrantsAlong, tenantMisplacement } from "./tenant-placement";
+import { cordonSlices, deleteNamespaceMaps, deleteSlices } from "./tenant-drain";
+import { TenantRoleBindings } from "./tenant-role-bindings";
 
 /**
  * At the provider: verifies consumers, gives them credentials and roles, takes both back (control plane reference 6.3, 9).
@@ -58,7 +62,7 @@ export function runTenantController(
         }),
         ...endpointChanges(() => caches.tenants.list().map(keyOf)),
       ],
-      // What was issued before is kept there.
+      // It holds the credentials that were issued before.
       reads: [caches.peerSecrets],
       objectOf: (key) => caches.tenants.getByKey(key),
       reconcile: (key) => reconciler.reconcile(key),
@@ -68,13 +72,13 @@ export function runTenantController(
 }
 
 class TenantReconciler {
-  private readonly grants: TenantGrants;
+  private readonly roleBindings: TenantRoleBindings;
 
   constructor(
     private readonly authentication: AuthenticationContext,
     private readonly identityProvider: IdentityProvider,
   ) {
-    this.grants = new TenantGrants(authentication);
+    this.roleBindings = new TenantRoleBindings(authentication);
   }
 
   async reconcile(key: string): Promise<Outcome> {
@@ -94,43 +98,34 @@ class TenantReconciler {
       return;
     }
 
-    const tenant = await this.hold(observed);
+    const tenant = await withFinalizer(
+      this.authentication.runtime.client,
+      Tenant,
+      observed,
+      Finalizer.tenant,
+    );
     if (tenant.spec.tenantCondition === "Drained") return await this.drain(tenant, consumer);
-    await this.grants.markCordoned(consumer, tenant.spec.tenantCondition === "Cordoned");
-    return await this.admit(await this.grants.restoreBindings(tenant), consumer);
+    await cordonSlices(this.authentication, consumer, tenant.spec.tenantCondition === "Cordoned");
+    return await this.admit(await this.roleBindings.restoreBindings(tenant), consumer);
   }
 
   private async release(tenant: Tenant, consumer: string): Promise<void> {
     const { tenantNamespaces, tenants } = this.authentication.caches;
     const present = this.authentication.caches.ofPeer(tenants, consumer);
     if (takesGrantsAlong(tenant, consumer, present, tenantNamespaces))
-      await this.grants.unbindClusterWide(consumer);
-    const finalizers = tenant.metadata.finalizers ?? [];
-    if (!finalizers.includes(Finalizer.tenant)) return;
-    await this.authentication.runtime.client.replace(Tenant, {
-      ...tenant,
-      metadata: { ...tenant.metadata, finalizers: finalizers.filter((name) => name !== Finalizer.tenant) },
-    });
+      await this.roleBindings.unbindClusterWide(consumer);
+    await withoutFinalizer(this.authentication.runtime.client, Tenant, tenant, Finalizer.tenant);
   }
 
-  private async hold(tenant: Tenant): Promise<Tenant> {
-    const finalizers = tenant.metadata.finalizers ?? [];
-    if (finalizers.includes(Finalizer.tenant)) return tenant;
-    return await this.authentication.runtime.client.replace(Tenant, {
-      ...tenant,
-      metadata: { ...tenant.metadata, finalizers: [...finalizers, Finalizer.tenant] },
-    });
-  }
-
-  /** Takes everything back, in the order of control plane reference 9.3. Of the status only the generation that is done changes. */
+  /** Revokes all grants, in the order of control plane reference 9.3. Of the status only the observed generation changes. */
   private async drain(tenant: Tenant, consumer: string): Promise<void> {
     const { client, events } = this.authentication.runtime;
     const step = <T>(failure: string, work: () => Promise<T>) => this.step(tenant, failure, work);
     await step(EventReason.clusterRolesClusterWideUnbindingFailed, () =>
-      this.grants.unbindClusterWide(consumer),
+      this.roleBindings.unbindClusterWide(consumer),
     );
     const bindings = await step(EventReason.clusterRolesUnbindingFailed, () =>
-      this.grants.unbindControlPlane(tenant, consumer),
+      this.roleBindings.unbindControlPlane(tenant, consumer),
     );
     if (bindings > 0) {
       events.normal(
@@ -139,10 +134,10 @@ class TenantReconciler {
         `Deleted ${bindings} role bindings of the consumer's control plane`,
       );
     }
-    const slices = await this.grants.deleteSlices(consumer);
+    const slices = await deleteSlices(this.authentication, consumer);
     if (slices > 0)
       events.normal(tenant, EventReason.resourceSlicesDeleted, `Deleted ${slices} resource slices`);
-    const maps = await this.grants.deleteNamespaceMaps(tenant, consumer);
+    const maps = await deleteNamespaceMaps(this.authentication, tenant, consumer);
     if (maps > 0) events.normal(tenant, EventReason.namespaceMapsDeleted, `Deleted ${maps} namespace maps`);
     await patchStatusIfChanged(client, Tenant, tenant, {});
   }
@@ -151,7 +146,7 @@ class TenantReconciler {
     const { runtime, caches } = this.authentication;
     const exchangesKeys = tenant.spec.authzPolicy !== "TolerateNoHandshake";
     if (exchangesKeys) {
-      // Of its own namespace: one elsewhere is for whoever may write there.
+      // Only from its own namespace: others may write elsewhere.
       const nonces = caches
         .ofPeer(caches.nonces, consumer)
         .filter(({ metadata }) => metadata.namespace === tenant.metadata.namespace);
@@ -179,18 +174,18 @@ class TenantReconciler {
         if (credentials.outcome === "issued") {
           status.authParams = credentials.authParams;
           await this.step(tenant, EventReason.clusterRolesBindingFailed, () =>
-            this.grants.bindControlPlane(tenant, consumer, namespace),
+            this.roleBindings.bindControlPlane(tenant, consumer, namespace),
           );
         }
       }
       await this.step(tenant, EventReason.clusterRolesClusterWideBindingFailed, () =>
-        this.grants.bindClusterWide(consumer),
+        this.roleBindings.bindClusterWide(consumer),
       );
     } finally {
-      // What was reached is told, whatever failed after it.
+      // The status shows what was reached, even if a later step failed.
       await this.writeStatus(tenant, status, credentials);
     }
-    return recheck(credentials?.checkAgainAfterMs);
+    return requeueAfter(credentials?.checkAgainAfterMs);
   }
 
   private async writeStatus(
@@ -211,17 +206,13 @@ class TenantReconciler {
     events.normal(tenant, EventReason.reconciled, "Tenant reconciled");
   }
 
-  /** A step whose failure users see as an event on the Tenant, unless somebody else only wrote in between. */
+  /** Runs a step and reports its failure as an event on the Tenant, except for a write conflict. */
   private async step<T>(tenant: Tenant, failure: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       if (isConflict(error)) throw error;
-      this.authentication.runtime.events.warning(
-        tenant,
-        failure,
-        error instanceof Error ? error.message : String(error),
-      );
+      this.authentication.runtime.events.warning(tenant, failure, messageOf(error));
       throw error;
     }
   }

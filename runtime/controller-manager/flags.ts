@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { Label, Name } from "../api";
-import { parseClassList } from "../authentication/class-list";
-import type { AuthenticationOptions } from "../authentication/options";
-import { AwsHttpsApi } from "../authentication/identity-provider/aws-https-api";
+import { parseClassList } from "../authentication/slice-class";
+import type { AuthenticationOptions } from "../authentication/context";
+import { AwsHttpsApi } from "../authentication/identity-provider/aws-api";
 import { UsageError } from "../component/command-line";
 import * as flag from "../component/flags";
 import type { ForeignClusterOptions } from "../foreign-cluster/options";

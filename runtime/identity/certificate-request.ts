@@ -2,8 +2,11 @@ import { createPublicKey, type KeyObject } from "node:crypto";
 import {
   bitString,
   contextTag,
+  decodePem,
+  type DerElement,
   DerError,
   element,
+  encodePem,
   expectTag,
   oid,
   readElement,
@@ -14,24 +17,27 @@ import {
   set,
   tag,
   unsignedInteger,
-  type DerElement,
 } from "./der";
-import { commonNameOf, type DistinguishedName, organizationsOf, readName } from "./distinguished-name";
-import { type Extension, extensionIds, readExtensions } from "./extensions";
-import { KeyError, readPrivateKey, readPublicKey } from "./key-pair";
-import { decodePem, encodePem } from "./pem";
-import type { Subject } from "./subject";
 import {
-  encodeAlternativeNames,
+  commonNameOf,
+  type DistinguishedName,
   encodeSubject,
-  oids,
-  signatureAlgorithm,
-  signDer,
-  verifyDer,
+  organizationsOf,
+  readName,
+  type Subject,
+} from "./subject";
+import {
   type AlternativeNames,
-} from "./x509-encoding";
+  encodeAlternativeNames,
+  type Extension,
+  extensionIds,
+  readExtensions,
+} from "./extensions";
+import { KeyError, readPrivateKey, readPublicKey, signatureAlgorithm, signDer, verifyDer } from "./keys";
 
 const label = "CERTIFICATE REQUEST";
+/** The attribute that lists the extensions asked for (PKCS#9). */
+const extensionRequestId = "1.2.840.113549.1.9.14";
 
 /** A parsed certificate signing request (PKCS#10): what it says, be it harmless or not. Requests of others go through `checkCertificateRequest`. */
 export interface CertificateRequest {
@@ -84,7 +90,7 @@ function extensionRequest(names: AlternativeNames): Buffer {
     oid(extensionIds.subjectAltName),
     element(tag.octetString, encodeAlternativeNames(names)),
   );
-  return sequence(oid(oids.extensionRequest), set(sequence(extension)));
+  return sequence(oid(extensionRequestId), set(sequence(extension)));
 }
 
 /**
@@ -163,9 +169,9 @@ function readAttributes(
   });
   return {
     extensions: read
-      .filter(({ type }) => type === oids.extensionRequest)
+      .filter(({ type }) => type === extensionRequestId)
       .flatMap(({ values }) => values.flatMap((list) => readExtensions(list))),
-    otherAttributes: read.map(({ type }) => type).filter((type) => type !== oids.extensionRequest),
+    otherAttributes: read.map(({ type }) => type).filter((type) => type !== extensionRequestId),
   };
 }
 

@@ -1,8 +1,7 @@
 import { X509Certificate } from "node:crypto";
-import { contextTag, readElement, readInside, tag } from "./der";
-import { commonNameOf, type DistinguishedName, organizationsOf, readName } from "./distinguished-name";
+import { contextTag, decodePem, encodePem, readElement, readInside, tag } from "./der";
+import { commonNameOf, type DistinguishedName, organizationsOf, readName } from "./subject";
 import { type Extension, readExtensions } from "./extensions";
-import { decodePem, encodePem } from "./pem";
 
 /** What the runtime reads of a certificate, be it a good one or not. One that is handed out goes through `checkCertificate`. */
 export interface Certificate {

@@ -1,8 +1,8 @@
 /**
- * The little DER that certificate requests and certificates need: definite lengths, tags below 31.
+ * The part of DER that certificate requests and certificates need, with definite lengths and tags below 31, and PEM around it.
  *
- * Written here because the X.509 libraries cost every runtime process about 20 MB, and because a request
- * must come out byte for byte the same each time.
+ * It is written here because the X.509 libraries cost every runtime process about 20 MB, and because a request must come out the same each time,
+ * byte for byte.
  */
 
 export const tag = {
@@ -95,10 +95,16 @@ export function readOid(found: DerElement | undefined): string {
   return [root, first - root * 40n, ...rest].join(".");
 }
 
+const PRINTABLE = /^[A-Za-z0-9 '()+,\-./:=?]*$/;
+
+/** Whether a text keeps to the alphabet of PrintableString. */
+export function isPrintable(text: string): boolean {
+  return PRINTABLE.test(text);
+}
+
 /** A directory string: PrintableString when its alphabet allows, UTF8String otherwise (the choice that Go makes). */
 export function directoryString(text: string): Buffer {
-  const printable = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text);
-  return element(printable ? tag.printableString : tag.utf8String, Buffer.from(text, "utf8"));
+  return element(isPrintable(text) ? tag.printableString : tag.utf8String, Buffer.from(text, "utf8"));
 }
 
 export interface DerElement {
@@ -164,4 +170,40 @@ export function expectTag(found: DerElement | undefined, expected: number): DerE
     throw new DerError(`expected tag 0x${expected.toString(16)}, found 0x${found.tag.toString(16)}`);
   }
   return found;
+}
+
+/** A block of PEM: base64 of DER between BEGIN and END lines. */
+interface PemBlock {
+  label: string;
+  der: Buffer;
+  /** What comes before the block. */
+  before: string;
+  /** What follows the block, its own line end excluded. */
+  rest: string;
+}
+
+/** Wraps DER: lines of 64 characters, a newline at the end. */
+export function encodePem(label: string, der: Uint8Array): string {
+  const lines = Buffer.from(der)
+    .toString("base64")
+    .match(/.{1,64}/g);
+  return `-----BEGIN ${label}-----\n${(lines ?? []).join("\n")}\n-----END ${label}-----\n`;
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$|^[A-Za-z0-9+/]{2,3}={1,2}$/;
+
+/** The first block of a text; undefined when there is none, or when it is not base64. Text before it is skipped, as every reader does. */
+export function decodePem(text: string): PemBlock | undefined {
+  const match =
+    /-----BEGIN ([A-Z0-9 ]+)-----[ \t]*\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----[ \t]*(?:\r?\n)?/.exec(text);
+  if (match === null) return undefined;
+  const [whole, label = "", body = ""] = match;
+  // Node reads base64 leniently: what is no base64 would come out as other bytes.
+  if (!BASE64.test(body.replace(/\s/g, ""))) return undefined;
+  return {
+    label,
+    der: Buffer.from(body, "base64"),
+    before: text.slice(0, match.index),
+    rest: text.slice(match.index + whole.length),
+  };
 }

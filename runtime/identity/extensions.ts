@@ -1,12 +1,16 @@
+import { isIPv4, isIPv6 } from "node:net";
+import ipaddr from "ipaddr.js";
 import {
   contextTag,
   type DerElement,
   DerError,
+  element,
   expectTag,
   readElement,
   readElements,
   readInside,
   readOid,
+  sequence,
   tag,
 } from "./der";
 
@@ -48,8 +52,27 @@ export function readExtensions(list: DerElement | undefined): Extension[] {
   });
 }
 
+/** Names and addresses that a serving certificate is valid for. */
+export interface AlternativeNames {
+  dns?: readonly string[];
+  ip?: readonly string[];
+}
+
+/** The value of a subjectAltName extension. */
+export function encodeAlternativeNames({ dns = [], ip = [] }: AlternativeNames): Buffer {
+  return sequence(
+    ...dns.map((name) => element(contextTag(2, false), Buffer.from(name, "ascii"))),
+    ...ip.map((address) => {
+      if (!isIPv4(address) && !isIPv6(address)) {
+        throw new RangeError(`alternative name ${JSON.stringify(address)} is not an IP address`);
+      }
+      return element(contextTag(7, false), Buffer.from(ipaddr.parse(address).toByteArray()));
+    }),
+  );
+}
+
 /** One of the names in a subjectAltName extension. */
-export interface AlternativeName {
+interface AlternativeName {
   /** As the standard calls it, such as `URI`. */
   kind: string;
   /** As it is written in DER: text, or the bytes of an address. */

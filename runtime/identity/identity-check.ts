@@ -1,6 +1,6 @@
 /**
- * What is signed for others, and what is handed out: a request of a stranger, and the certificate that a signer makes of it. Both must say just
- * what is expected. Kubernetes takes the last common name for the user and every organization for a group, so one more of either is another user.
+ * The checks of a peer's certificate request before it is signed, and of the issued certificate before it is handed out. Both must contain exactly what is
+ * expected. Kubernetes takes the last common name as the user and every organization as a group, so an additional one makes another user.
  */
 import type { KeyObject } from "node:crypto";
 import ipaddr from "ipaddr.js";
@@ -11,7 +11,7 @@ import {
   parseCertificateRequest,
 } from "./certificate-request";
 import { DerError } from "./der";
-import { type DistinguishedName, type NameAttribute } from "./distinguished-name";
+import { attributeTypes, type DistinguishedName, type NameAttribute, type Subject } from "./subject";
 import {
   type Extension,
   extensionIds,
@@ -21,9 +21,7 @@ import {
   readKeyPurposes,
   readKeyUsage,
 } from "./extensions";
-import { publicKeyDer, samePublicKey } from "./key-pair";
-import type { Subject } from "./subject";
-import { oids } from "./x509-encoding";
+import { publicKeyDer, samePublicKey } from "./keys";
 
 export interface RequestExpectation {
   subject: Subject;
@@ -44,7 +42,7 @@ export interface CertificateExpectation {
   now?: Date;
 }
 
-/** Clusters that want to hear no more of it have their signers give a hundred years. */
+/** Some clusters configure their signers for a hundred years. */
 const LONGEST_MS = 36_525 * 24 * 3_600_000;
 const CURVES: readonly (string | undefined)[] = ["prime256v1", "secp384r1", "secp521r1"];
 /** Shorter ones are broken, longer ones no TLS stack of Kubernetes takes. */
@@ -100,11 +98,13 @@ export function checkCertificate(pem: string | Uint8Array, expected: Certificate
 function subjectFault(name: DistinguishedName, expected: Subject, whose: string): string | undefined {
   const attributes = name.flat();
   const stated = (type: string) => attributes.filter((attribute) => attribute.type === type);
-  const other = attributes.find(({ type }) => type !== oids.commonName && type !== oids.organization);
+  const other = attributes.find(
+    ({ type }) => type !== attributeTypes.commonName && type !== attributeTypes.organization,
+  );
   const joined = name.find((relative) => relative.length !== 1);
   return (
-    soleFault(stated(oids.commonName), expected.commonName, `common name of ${whose}`) ??
-    soleFault(stated(oids.organization), expected.organization, `organization of ${whose}`) ??
+    soleFault(stated(attributeTypes.commonName), expected.commonName, `common name of ${whose}`) ??
+    soleFault(stated(attributeTypes.organization), expected.organization, `organization of ${whose}`) ??
     (other &&
       `subject of ${whose} has attribute ${other.type}, expected common name and organization alone`) ??
     (joined &&
@@ -166,7 +166,7 @@ function keyFault(key: KeyObject): string | undefined {
   }
 }
 
-/** What a certificate may do beyond what it was asked for. */
+/** What a certificate allows beyond what was requested. */
 function issuedFault(extensions: readonly Extension[], expected: CertificateExpectation): string | undefined {
   const twice = extensions.find(({ id }, index) => extensions.findIndex((each) => each.id === id) !== index);
   if (twice !== undefined) return `certificate has extension ${described(twice)} twice, expected once`;

@@ -2,6 +2,7 @@
 export {
   ed25519KeyPair,
   generateKeyPair,
+  generateWireGuardKeyPair,
   KeyError,
   publicKeyDer,
   publicKeyFingerprint,
@@ -9,8 +10,10 @@ export {
   readPrivateKey,
   readPublicKey,
   samePublicKey,
-} from "./key-pair";
-export type { KeyPair, KeyType } from "./key-pair";
+  wireGuardKeyPair,
+  wireGuardPublicKey,
+} from "./keys";
+export type { KeyPair, KeyType, WireGuardKeyPair } from "./keys";
 export { generateNonce, signNonce, verifyNonce } from "./nonce";
 export { controlPlaneSubject, peeringUserSubject, resourceSliceSubject, resourceSliceUser } from "./subject";
 export type { Subject } from "./subject";
@@ -24,17 +27,12 @@ export {
 export type { CertificateRequest } from "./certificate-request";
 export { checkCertificate, checkCertificateRequest } from "./identity-check";
 export type { CertificateExpectation, RequestExpectation } from "./identity-check";
-export type { AlternativeNames } from "./x509-encoding";
-export { authParamsFaults, knownAuthParams } from "./auth-params-faults";
+export type { AlternativeNames } from "./extensions";
+export { authParamsFaults, knownAuthParams } from "./auth-params";
 export { CertificateError, parseCertificate, renewal } from "./certificate";
 export type { Certificate, Renewal } from "./certificate";
-export { buildKubeconfig, KubeconfigError, parseKubeconfig } from "./kubeconfig";
-export type { IdentityKubeconfig, KubeconfigContext } from "./kubeconfig";
-export { generateWireGuardKeyPair, wireGuardKeyPair, wireGuardPublicKey } from "./wireguard-key";
-export type { WireGuardKeyPair } from "./wireguard-key";
-export { decodePem, encodePem } from "./pem";
-export { presignAwsUrl, signAwsRequest } from "./aws-signature";
+export { buildKubeconfig, KubeconfigError, parseKubeconfig, usableKubeconfig } from "./kubeconfig";
+export type { IdentityKubeconfig, KubeconfigContext, UsableKubeconfig } from "./kubeconfig";
+export { decodePem, encodePem } from "./der";
+export { awsDomain, eksToken, presignAwsUrl, signAwsRequest } from "./aws-signature";
 export type { AwsKeys, AwsRequest, AwsScope } from "./aws-signature";
-export { eksToken } from "./eks-token";
-export { usableKubeconfig } from "./identity-secret";
-export type { UsableKubeconfig } from "./identity-secret";

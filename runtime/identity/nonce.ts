@@ -1,5 +1,5 @@
 import { randomBytes, sign, verify, type KeyObject } from "node:crypto";
-import { readPrivateKey, readPublicKey } from "./key-pair";
+import { readPrivateKey, readPublicKey } from "./keys";
 
 /** A new nonce: the base64 text of 64 random bytes (88 characters). The text itself is what gets signed. */
 export function generateNonce(): string {

@@ -5,6 +5,7 @@ import {
   bitString,
   contextTag,
   element,
+  encodePem,
   expectTag,
   oid,
   readElement,
@@ -13,17 +14,9 @@ import {
   tag,
   unsignedInteger,
 } from "./der";
-import { extensionIds, keyPurposes } from "./extensions";
-import { type KeyPair, readPrivateKey } from "./key-pair";
-import { encodePem } from "./pem";
-import type { Subject } from "./subject";
-import {
-  type AlternativeNames,
-  encodeAlternativeNames,
-  encodeSubject,
-  signatureAlgorithm,
-  signDer,
-} from "./x509-encoding";
+import { encodeSubject, type Subject } from "./subject";
+import { type AlternativeNames, encodeAlternativeNames, extensionIds, keyPurposes } from "./extensions";
+import { type KeyPair, readPrivateKey, signatureAlgorithm, signDer } from "./keys";
 
 /** A certificate with the key it is for, both PEM (the key PKCS#8). */
 export interface KeyedCertificate {
@@ -31,7 +24,7 @@ export interface KeyedCertificate {
   privateKey: string;
 }
 
-export interface Validity {
+interface Validity {
   notBefore: Date;
   notAfter: Date;
 }

@@ -50,6 +50,13 @@ export function imageId(spec: ImageSpec): string {
   return blob(configuration(spec)).digest;
 }
 
+/** A file name that tells one content from another. */
+export function archiveFileName(spec: ImageSpec): string {
+  const [, base = "image"] = /([^/:]+):[^:]*$/.exec(spec.name) ?? [];
+  const key = createHash("sha256").update(spec.name).update(imageId(spec)).digest("hex").slice(0, 12);
+  return `${base}-${key}.tar`;
+}
+
 async function addAll(archive: Pack, spec: ImageSpec): Promise<void> {
   const config = blob(configuration(spec));
   const manifest = blob({

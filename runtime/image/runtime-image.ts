@@ -1,13 +1,15 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-
-import { busyboxEntries } from "./busybox-entries";
-import { executableEntries, nameServiceEntries, programPath, type Program } from "./executable-entries";
-import { imageId, writeImageArchive, type ImageArchive, type ImageSpec } from "./image-archive";
-import { writeLayer, type Layer, type LayerEntry } from "./layer";
-import { bundleRuntime } from "./runtime-bundle";
-import { archiveFileName } from "./small-images";
-import { removeUnused } from "./unused-files";
+import { executableEntries, nameServiceEntries, type Program, programPath } from "./executable-entries";
+import {
+  archiveFileName,
+  type ImageArchive,
+  imageId,
+  type ImageSpec,
+  writeImageArchive,
+} from "./image-archive";
+import { type Layer, type LayerEntry, writeLayer } from "./layer";
+import { busyboxEntries } from "./small-images";
 
 /** Repository of the runtime's image; the tag is a hash of what is in it. */
 export const runtimeImageRepository = "localhost/pulumi-liqo/runtime";
@@ -102,4 +104,50 @@ function nodePath(): string {
   } catch {
     return process.execPath;
   }
+}
+
+/**
+ * The runtime as one file of JavaScript for Node 24.
+ *
+ * @param entryPoint compiled or TypeScript source of `runtime/main`
+ */
+async function bundleRuntime(entryPoint: string): Promise<Uint8Array> {
+  // Loaded here: those who only want the names of images need no compiler in memory.
+  const { build } = await import("esbuild");
+  const result = await build({
+    entryPoints: [entryPoint],
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "cjs",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: true,
+    legalComments: "none",
+    write: false,
+    logLevel: "silent",
+  });
+  const [output] = result.outputFiles;
+  if (output === undefined) throw new Error(`bundling ${entryPoint} gave no output`);
+  return output.contents;
+}
+
+/** Other checkouts share the folder: what was used within a day may be theirs. */
+const UNUSED_MS = 24 * 3_600_000;
+
+/** Which files of a folder go, of those whose name matches: each change of the runtime's source makes some of a hundred megabytes together. */
+interface UnusedFiles {
+  name: RegExp;
+  /** How many of the newest stay whatever their age. */
+  keep: number;
+}
+
+/** Removes what nobody used for a day; whoever uses a file sets its time. */
+export function removeUnused(folder: string, { name, keep }: UnusedFiles, now = Date.now()): void {
+  const files = readdirSync(folder)
+    .filter((file) => name.test(file))
+    .map((file) => join(folder, file))
+    .map((file) => ({ file, time: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? now }))
+    .sort((a, b) => b.time - a.time);
+  for (const { file, time } of files.slice(keep)) if (now - time > UNUSED_MS) rmSync(file, { force: true });
 }

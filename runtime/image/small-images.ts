@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
-
-import { busyboxEntries } from "./busybox-entries";
+import { promisify } from "node:util";
 import { programPath } from "./executable-entries";
-import { imageId, writeImageArchive, type ImageArchive, type ImageSpec } from "./image-archive";
-import { writeLayer } from "./layer";
+import { archiveFileName, type ImageArchive, type ImageSpec, writeImageArchive } from "./image-archive";
+import { type LayerEntry, writeLayer } from "./layer";
 
 /** Shell and network commands, for test applications and demonstrations. */
 export const busyboxImageName = "localhost/pulumi-liqo/busybox:1";
@@ -31,9 +30,22 @@ async function archive(spec: ImageSpec, folder: string): Promise<ImageArchive> {
   return writeImageArchive(spec, join(folder, archiveFileName(spec)));
 }
 
-/** A file name that tells one content from another. */
-export function archiveFileName(spec: ImageSpec): string {
-  const [, base = "image"] = /([^/:]+):[^:]*$/.exec(spec.name) ?? [];
-  const key = createHash("sha256").update(spec.name).update(imageId(spec)).digest("hex").slice(0, 12);
-  return `${base}-${key}.tar`;
+/** Static busybox and a link for each of its commands, with the files that a name look-up wants. */
+export async function busyboxEntries(): Promise<LayerEntry[]> {
+  const source = programPath({ name: "busybox", debianPackage: "busybox-static" });
+  const { stdout } = await promisify(execFile)(source, ["--list"]);
+  const commands = stdout.split("\n").filter((name) => name !== "" && name !== "busybox");
+  return [
+    { path: "/bin/busybox", source, mode: 0o755 },
+    ...commands.map((name) => ({ path: `/bin/${name}`, linkTo: "busybox" })),
+    {
+      path: "/etc/passwd",
+      content: "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+    },
+    { path: "/etc/group", content: "root:x:0:\nnobody:x:65534:\n" },
+    { path: "/etc/nsswitch.conf", content: "hosts: files dns\n" },
+    { path: "/tmp", directory: true, mode: 0o1777 },
+    { path: "/run", directory: true },
+    { path: "/root", directory: true, mode: 0o700 },
+  ];
 }

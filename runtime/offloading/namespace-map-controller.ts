@@ -13,18 +13,22 @@ import {
 import {
   type Controller,
   exceptStatus,
+  hasFinalizer,
   type Informer,
   isAlreadyExists,
+  isDeleting,
   keyOf,
+  messageOf,
   type Outcome,
   patchStatusIfChanged,
   type ReconcileRun,
   runController,
   watches,
+  withFinalizer,
+  withoutFinalizer,
 } from "../kube";
 import type { PodSecurityLevel } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
 import { namespaceLimitOf, NamespaceRoom } from "./namespace-room";
 import { type Refusal, RefusedMappings } from "./refused-mappings";
@@ -352,8 +356,4 @@ async function withdraw(
 
 function isEmpty(mapping: object): boolean {
   return Object.keys(mapping).length === 0;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

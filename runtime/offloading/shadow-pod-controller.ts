@@ -1,6 +1,5 @@
 import { Label, Namespace, Pod, ShadowPod, WellKnownLabel } from "../api";
 import {
-  ApiError,
   type Controller,
   controllerOf,
   exceptStatus,
@@ -8,9 +7,11 @@ import {
   type Informer,
   isAlreadyExists,
   isConflict,
+  isDeleting,
   isForbidden,
   isNotFound,
   keyOf,
+  messageOf,
   type Outcome,
   runController,
   type SourceEvent,
@@ -19,7 +20,6 @@ import {
 } from "../kube";
 import { DEFAULT_POD_POLICY, podFault, type PodPolicy } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { isDeleting } from "./finalizers";
 import { HomeAddresses } from "./home-addresses";
 import { podOutcome } from "./pod-outcome";
 import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
@@ -343,9 +343,4 @@ function violatesStandard(error: unknown): boolean {
 function merged(patch: StringsPatch | undefined, removed: readonly string[]): StringsPatch | undefined {
   if (removed.length === 0) return patch;
   return { ...patch, ...Object.fromEntries(removed.map((name) => [name, null])) };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  return error instanceof Error ? error.message : String(error);
 }

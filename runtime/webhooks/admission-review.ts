@@ -3,8 +3,8 @@ import { isRecord } from "../api/invalid-object";
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /**
- * An admission request as far as our webhooks use it. The objects are left as they came: each webhook checks only the fields that it
- * looks at, because a whole validation of a pod costs more than the decision.
+ * The fields of an admission request that our webhooks use. The objects are not parsed: each webhook checks only the fields that it reads, because
+ * validating a whole pod costs more than the decision.
  */
 export interface AdmissionRequest {
   uid: string;
@@ -49,7 +49,7 @@ export const ALLOWED: Verdict = Object.freeze({ allowed: true });
 
 /** The rules forbid it (code 403). */
 export const denied = (message: string): Verdict => ({ allowed: false, code: 403, message });
-/** The request can't be judged: 400 when it is malformed, 500 when something on our side is missing. */
+/** The request can't be decided: 400 when it is malformed, 500 when something is missing on our side. */
 export const errored = (code: number, message: string): Verdict => ({ allowed: false, code, message });
 export const patched = (patch: readonly PatchOperation[]): Verdict =>
   patch.length === 0 ? ALLOWED : { allowed: true, patch };
@@ -163,7 +163,7 @@ function answerOf(verdict: Verdict): Record<string, unknown> {
   };
 }
 
-/** The steps that give a metadata label a value, whatever the object has now. */
+/** The patch that sets a label, whether the object has labels or not. */
 export function labelPatch(object: AdmittedObject, key: string, value: string): PatchOperation[] {
   if (object.metadata.labels[key] === value) return [];
   const metadata = object.raw.metadata;
@@ -173,6 +173,12 @@ export function labelPatch(object: AdmittedObject, key: string, value: string): 
 }
 
 /** A key as one segment of a JSON pointer (RFC 6901). */
-export function pointerSegment(key: string): string {
+function pointerSegment(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
+
+/** Answers admission requests of one path. What it throws becomes an error of code 500. */
+export type Webhook = (request: AdmissionRequest) => Verdict | Promise<Verdict>;
+
+/** Webhooks by path, such as `/mutate/pod`. */
+export type Routes = Readonly<Record<string, Webhook>>;

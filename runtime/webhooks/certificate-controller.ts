@@ -19,10 +19,15 @@ import {
 } from "../kube";
 import { WEBHOOK_CONFIGURATION } from "../plan/webhooks";
 import { leaderServiceName } from "../plan/webhook-registration";
-import { trustPatch, type TrustingConfiguration } from "./ca-bundle";
-import { type CertificateData, decideCertificates, type ServingCertificates } from "./certificates";
+import {
+  type CertificateData,
+  decideCertificates,
+  type ServingCertificates,
+  type TrustingConfiguration,
+  trustPatch,
+} from "./certificates";
 
-export interface CertificateOptions {
+interface CertificateOptions {
   /** The Liqo namespace. */
   namespace: string;
   secretName: string;
@@ -34,18 +39,18 @@ export interface CertificateOptions {
 }
 
 const KEY = "certificates";
-/** A certificate is looked at this often at the least, whatever its lifetime: clocks get corrected. */
+/** The longest time between two checks of a certificate, whatever its lifetime: clocks get corrected. */
 const LOOK_AGAIN_MS = 12 * 3600 * 1000;
-/** API servers follow the configurations by a watch; after this time all of them trust a new authority. */
+/** API servers watch the configurations; after this time all of them trust a new authority. */
 const SPREAD_MS = 5_000;
-/** An installer that is at work makes the registrations a little later than this process. */
+/** An installer may create the registrations a little later than this process starts. */
 const INSTALLING_MS = 10_000;
 
 /**
- * Keeps the webhook's certificates: makes and renews them in one named Secret, writes their authority into our own two configurations and no
- * others, and hands them to the server in this order, so that no API server meets a certificate that it does not trust.
+ * Manages the webhook's certificates: issues and renews them in one named Secret, writes their authority into our own two configurations, and then hands
+ * them to the server, so that no API server meets a certificate that it does not trust.
  *
- * Several replicas may do this at once: whoever writes the Secret first decides, the others follow.
+ * Several replicas may do this at once: the first one to write the Secret decides, and the others follow.
  *
  * @see offloading reference 16.6
  */
@@ -113,7 +118,7 @@ class CertificateKeeper {
     const { clock, log } = this.context;
     const { namespace, secretName } = this.options;
     const secret = this.caches.secrets.get(secretName, namespace);
-    // A Secret that somebody deleted is made anew; what is served meanwhile stays trusted.
+    // A deleted Secret is recreated; the authority that is in use stays trusted.
     const trusted = this.served === undefined ? {} : { ca: this.served.ca };
     const stored = decoded(secret);
     const decision = decideCertificates({ ...trusted, ...stored }, this.names, new Date(clock.now()));
@@ -123,7 +128,7 @@ class CertificateKeeper {
       return; // the watch brings them back, ours or those of a replica that was faster
     }
     if (!stored.ca) {
-      // Somebody took it; other replicas and the next start read it there.
+      // Somebody removed the authority; other replicas and the next start read it there.
       await this.store(secret, decision.data);
       return;
     }

@@ -1,14 +1,16 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-
+import { isDeepStrictEqual } from "node:util";
+import { Label, LabelValue } from "../api";
+import { parseCertificate, renewal } from "../identity/certificate";
+import { decodePem, encodePem } from "../identity/der";
+import { readPrivateKey } from "../identity/keys";
 import {
   createCertificateAuthority,
   issueServingCertificate,
   type KeyedCertificate,
 } from "../identity/serving-certificate";
-import { parseCertificate, renewal } from "../identity/certificate";
-import { decodePem, encodePem } from "../identity/pem";
-import { readPrivateKey } from "../identity/key-pair";
+import type { PatchOperation } from "./admission-review";
 
 /** What the webhook's Secret holds, decoded; upstream writes the first three. */
 export interface CertificateData {
@@ -27,19 +29,18 @@ const DAY_MS = 24 * 3600 * 1000;
 const ORGANIZATION = "liqo.io";
 /** Clocks of API servers may lag. */
 const BACKDATED_MS = 3600 * 1000;
-export const AUTHORITY_LIFETIME_MS = 10 * 365 * DAY_MS;
-export const SERVING_LIFETIME_MS = 365 * DAY_MS;
+const AUTHORITY_LIFETIME_MS = 10 * 365 * DAY_MS;
+const SERVING_LIFETIME_MS = 365 * DAY_MS;
 
-export type CertificateDecision =
+type CertificateDecision =
   /** Everything is in order until then. */
   | { do: "keep"; data: ServingCertificates; checkAgainAfterMs: number }
   /** A new serving certificate; with a new authority the trust has to spread before it is used. */
   | { do: "replace"; data: Required<CertificateData>; newAuthority: boolean };
 
 /**
- * Whether the webhook's certificates will do, and what takes their place if not: in the last third of their lifetime, when they are for
- * other names, or when anything in the Secret is missing or does not belong together. Authorities before the new one stay trusted
- * while they are valid, so that no call fails in between.
+ * Decides whether to keep the webhook's certificates or to replace them: in the last third of their lifetime, when they are for other names, or when
+ * anything in the Secret is missing or does not match. Earlier authorities stay trusted while they are valid, so that no call fails in between.
  *
  * @param names DNS names and addresses that the webhook is called by, the first one the subject
  * @see offloading reference 16.6
@@ -139,11 +140,60 @@ function authoritiesOf(text: string | undefined): string[] {
   return certificates;
 }
 
-/** What can't be read is as good as missing: it gets replaced. */
+/** What can't be read counts as missing, and is replaced. */
 function unlessUnreadable<V>(read: () => V): V | undefined {
   try {
     return read();
   } catch {
     return undefined;
   }
+}
+
+interface ClientConfig {
+  caBundle?: string;
+  url?: string;
+  service?: { name: string; namespace: string; path?: string; port?: number };
+}
+
+/** A webhook configuration, mutating or validating, as far as clients' trust goes. */
+export interface TrustingConfiguration {
+  metadata: { labels?: Record<string, string> };
+  webhooks?: readonly { name: string; clientConfig: ClientConfig }[];
+}
+
+export interface Trust {
+  /** PEM. */
+  ca: string;
+  /** `https://host:port` to call in place of the Service. */
+  baseUrl?: string;
+}
+
+/**
+ * The JSON Patch with which a configuration trusts a CA in every entry; empty when it does already, or when it does not carry the label that
+ * asks for it. Each step first tests that the entry is the one meant: others may add and remove entries.
+ */
+export function trustPatch(configuration: TrustingConfiguration, trust: Trust): (PatchOperation | Test)[] {
+  if (configuration.metadata.labels?.[Label.webhook] !== LabelValue.true) return [];
+  return (configuration.webhooks ?? []).flatMap(({ name, clientConfig }, index) => {
+    const wanted = trusting(clientConfig, trust);
+    if (isDeepStrictEqual(clientConfig, wanted)) return [];
+    const entry = `/webhooks/${index}`;
+    return [
+      { op: "test" as const, path: `${entry}/name`, value: name },
+      { op: "replace" as const, path: `${entry}/clientConfig`, value: wanted },
+    ];
+  });
+}
+
+export interface Test {
+  op: "test";
+  path: string;
+  value: unknown;
+}
+
+function trusting(present: ClientConfig, { ca, baseUrl }: Trust): ClientConfig {
+  const caBundle = Buffer.from(ca).toString("base64");
+  if (baseUrl === undefined) return { ...present, caBundle };
+  const path = present.service?.path ?? (present.url === undefined ? "" : new URL(present.url).pathname);
+  return { url: `${baseUrl}${path}`, caBundle };
 }

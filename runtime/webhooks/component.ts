@@ -12,8 +12,7 @@ import { certificateController } from "./certificate-controller";
 import type { ServingCertificates } from "./certificates";
 import { ElectedLeadership, type Leadership, soleLeader } from "./leadership";
 import { admissionRoutes } from "./routes";
-import { AdmissionServer } from "./server";
-import { webhookMetrics } from "./webhook-metrics";
+import { AdmissionServer, webhookMetrics } from "./server";
 
 const LEASE = "66cf253f.webhook.liqo.io";
 

@@ -1,11 +1,10 @@
 import { Identity } from "../api";
 import { namespaceNameSchema } from "../plan/arguments";
 import type { AdmissionRequest, Verdict } from "./admission-review";
-import { verdictOnValidation } from "./fault-verdict";
-import { validateProvider } from "./tenant-placement";
+import { validateProvider, verdictOnValidation } from "./validation";
 
 /** What an Identity is checked against. */
-export interface IdentityDependencies {
+interface IdentityDependencies {
   /** This cluster. */
   ownClusterID: string;
   namespaceLabels: Readonly<Record<string, string>>;

@@ -3,22 +3,22 @@ import type { Registry } from "prom-client";
 import { Label, LabelValue, Pod } from "../api";
 import { type Clock, isNotFound, type KubeClient, LeaderElection, type Logger, sleep } from "../kube";
 
-/** Who books: of several replicas one at a time, so that no quota is given out twice. */
+/** Which replica books quotas: one at a time, so that no quota is given out twice. */
 export interface Leadership {
   /** Resolves with why this replica must not book now; with nothing where it may. Held while a term is about to begin. */
   refusal(): Promise<string | undefined>;
 }
 
-/** A replica that knows of no other books always. */
+/** The leadership of a single replica, which always books. */
 export const soleLeader: Leadership = { refusal: () => Promise.resolve(undefined) };
 
 /**
  * How long a new leader holds requests: what its predecessor admitted last is stored and seen by then. API servers wait ten seconds for an
  * answer.
  */
-export const TAKEOVER_MS = 1_000;
+const TAKEOVER_MS = 1_000;
 
-export interface ElectedLeadershipOptions {
+interface ElectedLeadershipOptions {
   client: KubeClient;
   clock: Clock;
   log: Logger;
@@ -30,7 +30,7 @@ export interface ElectedLeadershipOptions {
   leaseDurationMs?: number;
 }
 
-/** Books while it holds the lease, which it alone can tell: the label that the leader's Service selects follows a moment later. */
+/** Leads while it holds the lease. The label that the leader's Service selects follows a moment later, so only the lease counts. */
 export class ElectedLeadership implements Leadership {
   private readonly election: LeaderElection;
   private readonly mark: LeaderMark;
@@ -48,7 +48,7 @@ export class ElectedLeadership implements Leadership {
       identity: pod,
       leaseDurationMs,
       retryMs: leaseDurationMs / 8,
-      // Twice in the time that it may miss: most webhooks are alone, and are not to cost more than that.
+      // A leader may miss one renewal. More of them would only cost: most webhooks run as one replica.
       renewMs: leaseDurationMs / 3,
       onElected: () => {
         this.begins = clock.monotonic() + TAKEOVER_MS;
@@ -60,7 +60,7 @@ export class ElectedLeadership implements Leadership {
 
   /** Stands for election until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    // A process that died here may have left its mark.
+    // A process that died in this pod may have left the label.
     this.mark.set(false);
     void this.mark.run(signal);
     await this.election.run(signal);
@@ -78,7 +78,7 @@ export class ElectedLeadership implements Leadership {
 const RETRY_MS = 1_000;
 
 /** The label by which the leader's Service finds its pod: written until it is there. */
-export class LeaderMark {
+class LeaderMark {
   private wanted: boolean | undefined;
   private written: boolean | undefined;
   private wake: () => void = () => undefined;

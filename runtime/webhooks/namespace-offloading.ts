@@ -13,7 +13,7 @@ import { isTenantNamespace, tenantOf } from "../plan/peer-objects";
 type Spec = NamespaceOffloading["spec"];
 
 /** What a NamespaceOffloading is checked against. */
-export interface OffloadingDependencies {
+interface OffloadingDependencies {
   /** This cluster, for the name of the remote namespace. */
   clusterID: string;
   liqoNamespace: string;

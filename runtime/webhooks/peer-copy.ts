@@ -7,15 +7,15 @@ import {
   type Verdict,
 } from "./admission-review";
 
-/** Annotations by which this cluster's administrator, or its controllers for a Tenant, close a slice. */
+/** Annotations by which this cluster's administrator, or the Tenant controller, cordons a slice. */
 const CORDONS = [Annotation.cordon, Annotation.cordonTenant];
 
 /**
- * What a peer's control plane writes of the replicated kinds. It may create, change and delete the copies that it made itself, and nothing else: an
- * object without the marks of a copy would be a source of this cluster's own, and one of another origin another consumer's. A copy stays a copy,
- * and keeps whose it is and whether it is cordoned. Its status is this cluster's answer, which the peer reads and never writes.
+ * Validates writes of a peer's control plane to replicated kinds. It may create, change and delete its own copies, and nothing else: an object without
+ * the labels of a copy would be a source of this cluster, and one of another origin belongs to another consumer. An update may not change that an object is
+ * a copy, whose copy it is, or whether it is cordoned. Only this cluster writes the status.
  *
- * Peers are known by the group of their certificates; all others pass, since the API server may be too old to leave them out by itself.
+ * Peers are recognised by the group of their certificates. All others are allowed, since an old API server does not filter them out by itself.
  *
  * @see control plane reference 4.3, 11.4 and 13
  */

@@ -1,27 +1,26 @@
 import { Quota, ShadowPod } from "../api";
 import { type Informer, type InformerSet, type KubeClient, keyOf } from "../kube";
 import { creatorUserLabel } from "../plan/peer-objects";
-import { bookedAlike, bookedShadowPod, hasEnded, whatCounts } from "./booked-pods";
-import { LeftPods, type LeftPodsContext, podsThere } from "./left-pods";
-import type { QuotaLedger } from "./quota-ledger";
-import type { QuotaLimits } from "./quota-rules";
+import { bookedAlike, bookedShadowPod, hasEnded, type QuotaLedger, whatCounts } from "./quota-ledger";
+import { OrphanedPods, type OrphanedPodsContext, podsThere } from "./orphaned-pods";
+import type { QuotaLimits } from "./quota-check";
 
 const BY_CREATOR = "creator";
 
-export interface AccountingContext extends LeftPodsContext {
+export interface AccountingContext extends OrphanedPodsContext {
   client: KubeClient;
   informers: InformerSet;
 }
 
 /**
- * Keeps a ledger in step with the ShadowPods of the cluster and the pods that they leave, and finds the Quota of a creator.
+ * Updates a ledger from the ShadowPods of the cluster and their orphaned pods, and finds the Quota of a creator.
  *
- * A ShadowPod counts until it is gone or its pod has ended, a deletion that was asked for or not. Then its pod counts for as long as it is there.
+ * A ShadowPod counts until it is gone or its pod has ended, whether it is being deleted or not. After it is gone, its pod counts for as long as it exists.
  */
 export class QuotaAccounting {
   private readonly shadowPods: Informer<ShadowPod>;
   private readonly quotas: Informer<Quota>;
-  private readonly left: LeftPods;
+  private readonly orphaned: OrphanedPods;
 
   constructor(
     context: AccountingContext,
@@ -31,7 +30,7 @@ export class QuotaAccounting {
     this.quotas = informers.informer(Quota);
     this.quotas.addIndex(BY_CREATOR, ({ spec }) => [creatorUserLabel(spec.user) ?? ""]);
     this.shadowPods = informers.informer(ShadowPod, { project: whatCounts });
-    this.left = new LeftPods(
+    this.orphaned = new OrphanedPods(
       context,
       podsThere(client, signal),
       ledger,
@@ -43,13 +42,13 @@ export class QuotaAccounting {
         if (!bookedAlike(before, after)) this.store(after);
       },
       deleted: (shadow) => this.remove(shadow),
-      listed: () => this.left.survey(),
+      listed: () => this.orphaned.survey(),
     });
   }
 
-  /** Whether everything stored has been seen. */
+  /** Whether the caches and the ledger hold everything that is stored. */
   get ready(): boolean {
-    return this.shadowPods.synced && this.left.ready && this.quotas.synced;
+    return this.shadowPods.synced && this.orphaned.ready && this.quotas.synced;
   }
 
   /** The Quota of a user, by its creator label; of several, the oldest. */
@@ -58,14 +57,14 @@ export class QuotaAccounting {
     return oldest?.spec;
   }
 
-  /** Asks which pods without ShadowPods are gone; whether that made room. */
+  /** Finds out which orphaned pods are gone. Resolves with whether that made room. */
   makeRoom(creator: string): Promise<boolean> {
-    return this.left.look(creator);
+    return this.orphaned.look(creator);
   }
 
   private store(shadow: ShadowPod): void {
     this.ledger.store(bookedShadowPod(shadow));
-    this.left.shadowThere(shadow, keyOf(shadow));
+    this.orphaned.shadowThere(shadow, keyOf(shadow));
   }
 
   private remove(shadow: ShadowPod): void {
@@ -73,9 +72,9 @@ export class QuotaAccounting {
     const { uid = "" } = metadata;
     const key = keyOf(shadow);
     const stored = this.ledger.stored(key);
-    // What takes over counts before the other ceases to.
+    // The orphaned pod counts before the ShadowPod ceases to.
     if (stored?.uid === uid && !hasEnded(status?.phase))
-      this.left.shadowGone({ ...stored, key }, status?.phase === "Running");
+      this.orphaned.shadowGone({ ...stored, key }, status?.phase === "Running");
     this.ledger.remove(key, uid);
   }
 }

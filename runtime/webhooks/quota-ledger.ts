@@ -1,4 +1,7 @@
+import { Label, LabelValue, type Pod, type ShadowPod, type WholePodSpec } from "../api";
+import { controllerOf, keyOf } from "../kube";
 import { addAmounts, type Amounts, greatestAmounts, type Nano, subtractAmounts } from "../api/quantity";
+import { type PodDemand, podDemand } from "./quota-check";
 
 /** A ShadowPod that exists, as the ledger books it. */
 export interface BookedShadowPod {
@@ -31,9 +34,8 @@ const NOTHING: Amounts = new Map();
 export const ADMITTED_FOR_MS = 30_000;
 
 /**
- * What each user's ShadowPods take. It follows the stored objects, so it needs no record of its own and is right again after any restart;
- * on top it holds what was admitted in the last moments, so that two requests can't both get what is free once. Where both are known of one
- * name, the greater amount counts: never less than what runs.
+ * The usage of each user's ShadowPods. It is derived from the stored objects, so it needs no record of its own and is right after a restart. In addition it
+ * holds what was admitted a moment ago, so that two requests can't both get the same free amount. Where a name has both, the greater amount counts.
  *
  * All methods are synchronous: a check and the claim that follows it can't be separated by another request.
  */
@@ -147,4 +149,112 @@ function takenBy({ stored, admitted }: Entry): [creator: string, amounts: Amount
     [running.creator, running.demand],
     [admitted.creator, admitted.demand],
   ];
+}
+
+const NO_DEMAND: PodDemand = { containers: [], initContainers: [], total: new Map() };
+
+/** A ShadowPod in the ledger. */
+export function bookedShadowPod(shadow: ShadowPod) {
+  const { uid = "" } = shadow.metadata;
+  return {
+    key: keyOf(shadow),
+    uid,
+    creator: creatorOf(shadow),
+    demand: demandOf(shadow.spec.pod).total,
+    released: hasEnded(shadow.status?.phase),
+  };
+}
+
+/** Whether a changed ShadowPod is booked as it was; most changes are of its status. */
+export function bookedAlike(before: ShadowPod, after: ShadowPod): boolean {
+  return (
+    before.metadata.generation === after.metadata.generation &&
+    creatorOf(before) === creatorOf(after) &&
+    hasEnded(before.status?.phase) === hasEnded(after.status?.phase)
+  );
+}
+
+/**
+ * The pod of a ShadowPod in the ledger, under a name that no ShadowPod has.
+ *
+ * @param shadow the ShadowPod of the pod's name; while it is the one that the pod was made for, it counts for both
+ */
+export function bookedPod(pod: Pod, shadow: ShadowPod | undefined) {
+  const { uid = "" } = pod.metadata;
+  const counted = shadow !== undefined && controllerOf(pod)?.uid === shadow.metadata.uid;
+  return {
+    key: `pod ${keyOf(pod)}`,
+    uid,
+    creator: creatorOf(pod),
+    demand: demandOf(pod.spec).total,
+    released: counted || hasEnded(pod.status?.phase),
+  };
+}
+
+export function hasEnded(phase: string | undefined): boolean {
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+/** Whether a pod was made for a ShadowPod. */
+export function isManaged({ metadata }: Pod): boolean {
+  return metadata.labels?.[Label.managedBy] === LabelValue.managedByShadowPod;
+}
+
+export function creatorOf({ metadata }: Pod | ShadowPod): string {
+  return metadata.labels?.[Label.creatorUser] ?? "";
+}
+
+/** The demand of a stored pod. One with unreadable quantities was not admitted by us, and counts as nothing. */
+function demandOf(spec: WholePodSpec | undefined): PodDemand {
+  try {
+    return podDemand(spec);
+  } catch {
+    return NO_DEMAND;
+  }
+}
+
+/** The part of a ShadowPod that the ledger reads: all that its cache keeps. */
+export function whatCounts(shadow: ShadowPod): ShadowPod {
+  const { apiVersion, kind, metadata, spec, status } = shadow;
+  return {
+    apiVersion,
+    kind,
+    metadata: identityOf(metadata),
+    spec: spec.pod === undefined ? {} : { pod: resourcesOf(spec.pod) },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** The same part of a pod, and its owners. */
+export function whatCountsOfPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
+  const { ownerReferences } = metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...identityOf(metadata), ...(ownerReferences === undefined ? {} : { ownerReferences }) },
+    spec: resourcesOf(spec),
+    ...(status?.phase === undefined ? {} : { status: { phase: status.phase } }),
+  };
+}
+
+const COUNTED_LABELS = [Label.creatorUser, Label.managedBy];
+
+function identityOf({ name, namespace, uid, resourceVersion, generation, labels }: ShadowPod["metadata"]) {
+  const kept: Record<string, string> = {};
+  for (const label of COUNTED_LABELS) {
+    const value = labels?.[label];
+    if (value !== undefined) kept[label] = value;
+  }
+  return { name, namespace, uid, resourceVersion, generation, labels: kept };
+}
+
+/** All fields that a demand depends on. A field that is missing here would count at admission and not afterwards. */
+function resourcesOf({ containers, initContainers, resources }: WholePodSpec): WholePodSpec {
+  const resourcesOnly = (all: WholePodSpec["initContainers"]) =>
+    all?.map(({ name, resources, restartPolicy }) => ({ name, resources, restartPolicy }));
+  return {
+    containers: resourcesOnly(containers) ?? [],
+    initContainers: resourcesOnly(initContainers),
+    ...(resources === undefined ? {} : { resources }),
+  };
 }

@@ -2,7 +2,7 @@ import { Label, Quota } from "../api";
 import { amountFaults } from "../api/quantity";
 import { resourceSliceUser } from "../identity";
 import type { AdmissionRequest, Verdict } from "./admission-review";
-import { verdictOnValidation } from "./fault-verdict";
+import { verdictOnValidation } from "./validation";
 import { tenantOf } from "../plan/peer-objects";
 
 /**

@@ -23,30 +23,29 @@ import { ownAddresses } from "../ipam/own-addresses";
 import type { PeerIPContext } from "../ipam/peer-ip-faults";
 import type { KubeClient } from "../kube";
 import { DEFAULT_POD_POLICY, type PodPolicy } from "../plan/pod-policy";
-import { validateConfiguration } from "./configuration";
-import { labelForeignCluster } from "./foreign-cluster";
+import {
+  nameFirewallRules,
+  validateConfiguration,
+  validateFirewallConfiguration,
+  validatePeerGateway,
+  validatePeerIP,
+  validateRouteConfiguration,
+} from "./networking";
+import { completeTenant, labelForeignCluster, validateTenant } from "./tenant";
 import { validateIdentity } from "./identity";
 import { validateNamespaceOffloading } from "./namespace-offloading";
 import { type Leadership, soleLeader } from "./leadership";
-import {
-  nameFirewallRules,
-  validateFirewallConfiguration,
-  validateRouteConfiguration,
-} from "./network-tables";
 import { validatePeerWrite } from "./peer-copy";
-import { validateConsumerSecret, validatePeerSecret } from "./peer-secret";
-import { validateConsumerService, validatePeerGateway, validatePeerIP } from "./peer-traffic";
+import { validateConsumerSecret, validateConsumerService, validatePeerSecret } from "./secret-and-service";
 import { podWebhook } from "./pod";
 import { validateQuota } from "./quota";
 import { type AccountingContext, QuotaAccounting } from "./quota-accounting";
 import { QuotaLedger } from "./quota-ledger";
 import { validateResourceSlice } from "./resource-slice";
-import { shadowPodValidator } from "./shadow-pod";
-import { stampCreator } from "./shadow-pod-creator";
-import { completeTenant, validateTenant } from "./tenant";
+import { shadowPodValidator, stampCreator } from "./shadow-pod";
 import { tenantOf } from "../plan/peer-objects";
 import { virtualNodeWebhook } from "./virtual-node";
-import type { Routes } from "./webhook";
+import type { Routes } from "./admission-review";
 
 /** What the webhooks need to know of the installation. */
 export interface AdmissionOptions {
@@ -63,12 +62,10 @@ export interface AdmissionOptions {
   leadership?: Leadership;
 }
 
-export type AdmissionContext = AccountingContext;
-
 /**
  * All webhooks by path. The frequent ones answer from watches; the rare ones ask the API server, whose answer is never old.
  */
-export function admissionRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+export function admissionRoutes(context: AccountingContext, options: AdmissionOptions): Routes {
   return {
     ...offloadingRoutes(context, options),
     "/mutate/firewallconfigurations": nameFirewallRules,
@@ -114,7 +111,7 @@ export function admissionRoutes(context: AdmissionContext, options: AdmissionOpt
   };
 }
 
-function offloadingRoutes(context: AdmissionContext, options: AdmissionOptions): Routes {
+function offloadingRoutes(context: AccountingContext, options: AdmissionOptions): Routes {
   const { client, informers, clock } = context;
   const { clusterID, liqoNamespace, podCidrs, runtimeClass } = options;
   const offloadings = informers.informer(NamespaceOffloading);

@@ -8,17 +8,18 @@ import {
   type ServerHttp2Session,
 } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
-
+import { Counter, Histogram, type Registry } from "prom-client";
 import { InvalidObjectError } from "../api";
+import { messageOf } from "../kube";
 import {
   errored,
   MalformedReview,
   parseReview,
   type Review,
   reviewResponse,
+  type Routes,
   type Verdict,
 } from "./admission-review";
-import type { Routes } from "./webhook";
 
 export interface AdmissionServerOptions {
   routes: Routes;
@@ -42,9 +43,9 @@ export interface Answer {
 
 /** An object may have 1.5 MB in the store, a review carries two, and managed fields come on top. */
 const GREATEST_BODY = 16 * 1024 * 1024;
-/** Longer than the 90 s after which an API server gives up an idle connection, so that it is never us who close one it is about to use. */
+/** An API server closes an idle connection after 90 s. Ours waits longer, so that it never closes one that the API server is about to use. */
 const KEEP_ALIVE_MS = 120_000;
-/** Nearly every review fits in a window, and so need not wait for it to be opened again. */
+/** Nearly every review fits in one window, and need not wait for an update of it. */
 const STREAM_WINDOW = 1 << 20;
 const SESSION_WINDOW = 16 << 20;
 
@@ -100,7 +101,7 @@ export class AdmissionServer {
     this.server.setSecureContext({ cert, key, minVersion: "TLSv1.2" });
   }
 
-  /** Answers what is under way, then ends all connections: clients keep some open that never carried a request. */
+  /** Finishes the requests in flight, then closes all connections: clients also keep idle ones open. */
   async stop(): Promise<void> {
     const closed = once(this.server, "close");
     this.server.close();
@@ -125,7 +126,7 @@ export class AdmissionServer {
   }
 
   private async handle(request: Request, response: Response): Promise<void> {
-    // From the beginning: who asked may give up at any time.
+    // Registered first: the caller may give up at any time.
     const closed = new Promise<void>((resolve) => response.once("close", resolve));
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     const webhook = Object.hasOwn(this.options.routes, path) ? this.options.routes[path] : undefined;
@@ -151,7 +152,7 @@ export class AdmissionServer {
     }
     this.options.onAnswer?.({ path, verdict, seconds: (performance.now() - begin) / 1000, ...failure });
     const body = reviewResponse(review, verdict);
-    // API servers keep their connections: only over a new one does the Service lead them to another replica.
+    // API servers keep their connections. The Service leads them to another replica only over a new one.
     const leaves = !verdict.allowed && verdict.code === 503;
     response.statusCode = 200;
     response.setHeader("content-type", "application/json");
@@ -163,9 +164,9 @@ export class AdmissionServer {
   }
 }
 
-/** An object that is not of its kind is the request's fault; anything else is ours. */
+/** An invalid object is the request's fault (400), anything else ours (500). */
 function verdictOf(error: unknown): Verdict {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return errored(error instanceof InvalidObjectError ? 400 : 500, message);
 }
 
@@ -184,4 +185,25 @@ function plain(response: Response, status: number, message: string): void {
   response.statusCode = status;
   response.setHeader("content-type", "text/plain; charset=utf-8");
   response.end(`${message}\n`);
+}
+
+/** Counts and times the answers of the webhooks, by path and code. */
+export function webhookMetrics(registry: Registry): (answer: Answer) => void {
+  const requests = new Counter({
+    name: "controller_runtime_webhook_requests_total",
+    help: "Admission requests, by webhook (its path) and status code of the answer",
+    labelNames: ["webhook", "code"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "controller_runtime_webhook_latency_seconds",
+    help: "Time that an admission webhook took to decide, by webhook (its path)",
+    labelNames: ["webhook"],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5],
+    registers: [registry],
+  });
+  return ({ path, verdict, seconds: taken }) => {
+    requests.inc({ webhook: path, code: String(verdict.allowed ? 200 : verdict.code) });
+    seconds.observe({ webhook: path }, taken);
+  };
 }

@@ -1,13 +1,21 @@
+import { isDeepStrictEqual } from "node:util";
 import { Label } from "../api";
+import { isRecord } from "../api/invalid-object";
 import { creatorUserLabel } from "../plan/peer-objects";
 import { podFault, type PodPolicy } from "../plan/pod-policy";
-import { type AdmissionRequest, ALLOWED, denied, errored, type Verdict } from "./admission-review";
+import {
+  type AdmissionRequest,
+  ALLOWED,
+  denied,
+  errored,
+  labelPatch,
+  patched,
+  type Verdict,
+  type Webhook,
+} from "./admission-review";
 import type { Leadership } from "./leadership";
-import { type PodDemand, podDemand, UnreadableDemand } from "./pod-demand";
+import { type PodDemand, podDemand, type QuotaLimits, quotaViolation, UnreadableDemand } from "./quota-check";
 import type { QuotaLedger } from "./quota-ledger";
-import { type QuotaLimits, quotaViolation } from "./quota-rules";
-import { podOf, validateShadowPodUpdate } from "./shadow-pod-update";
-import type { Webhook } from "./webhook";
 
 export interface ShadowPodWebhookOptions {
   /** Whether creators are held to their quotas. */
@@ -59,7 +67,7 @@ async function validateCreation(
   if (fault !== undefined) return denied(fault);
   if (!options.enforce) return ALLOWED;
   const creator = labels[Label.creatorUser];
-  // Written by our mutating webhook unless it is right already; if that one was not called, nothing vouches for the label.
+  // Our mutating webhook sets the label. If it was not called, nothing vouches for the label.
   if (creator === undefined || creator !== creatorUserLabel(username)) return denied("missing creator label");
   let demand: PodDemand;
   try {
@@ -71,7 +79,7 @@ async function validateCreation(
   const name = object.metadata.name ?? request.name;
   const key = `${namespace}/${name}`;
   const stored = options.ledger.stored(key);
-  // The watch may lag behind a deletion: only the API server knows.
+  // The watch may lag behind a deletion, so the API server is asked.
   if (stored !== undefined && (await options.exists(namespace, name))) {
     return denied(
       stored.released ? "ShadowPod still exists in the system" : `ShadowPod ${name} is already running`,
@@ -86,7 +94,7 @@ async function validateCreation(
   return since === undefined ? charge(request, key, creator, demand, options) : errored(503, since);
 }
 
-/** Without a pause between check and claim, so that no other request comes between them. */
+/** Checks the quota and books the demand synchronously, so that no other request comes in between. */
 function charge(
   request: AdmissionRequest,
   key: string,
@@ -104,4 +112,115 @@ function charge(
   if (!request.dryRun)
     ledger.admit(key, { uid: request.object?.metadata.uid, creator, demand: demand.total });
   return ALLOWED;
+}
+
+/**
+ * Sets the creator label of a ShadowPod, by which the quota ledger books its demand. On creation it is the caller's name, whatever the request says;
+ * on updates it stays the name of the creator.
+ *
+ * The peer that a ShadowPod came from (the group named by its origin) may change only what it created itself. RBAC decides about users of the provider,
+ * among them its administrators and the garbage collector.
+ *
+ * @see offloading reference 16.4
+ */
+export function stampCreator(request: AdmissionRequest): Verdict {
+  const { operation, object, oldObject, username } = request;
+  if (object === undefined) return ALLOWED;
+  const caller = creatorUserLabel(username);
+  if (operation === "CREATE") {
+    return caller === undefined
+      ? denied("missing creator name")
+      : patched(labelPatch(object, Label.creatorUser, caller));
+  }
+  const creator = oldObject?.metadata.labels[Label.creatorUser];
+  const fromPeer = isPeer(request);
+  if (creator === undefined) return fromPeer ? denied("missing creator name") : ALLOWED;
+  if (fromPeer && caller !== creator) return denied("creator name cannot be modified");
+  const asked = object.metadata.labels[Label.creatorUser];
+  if (!fromPeer && asked !== undefined && asked !== creator) return denied("creator name cannot be modified");
+  return patched(labelPatch(object, Label.creatorUser, creator));
+}
+
+function isPeer({ oldObject, groups }: AdmissionRequest): boolean {
+  const origin = oldObject?.metadata.labels[Label.reflectionOrigin];
+  return origin !== undefined && groups.includes(origin);
+}
+
+/**
+ * Validates an update: the origin, the creator and the immutable part of the pod's spec may not change.
+ *
+ * @see offloading reference 16.4
+ */
+export function validateShadowPodUpdate({ object, oldObject }: AdmissionRequest): Verdict {
+  if (object === undefined || oldObject === undefined) return ALLOWED;
+  const origin = object.metadata.labels[Label.reflectionOrigin];
+  if (origin === undefined) return denied("missing origin Cluster ID label");
+  if (origin !== oldObject.metadata.labels[Label.reflectionOrigin])
+    return denied("shadopow Cluster ID label is changed");
+  const creator = oldObject.metadata.labels[Label.creatorUser];
+  if (creator !== undefined && object.metadata.labels[Label.creatorUser] !== creator)
+    return denied("creator name cannot be modified");
+  const difference = frozenDifference(podOf(oldObject.raw), podOf(object.raw));
+  if (difference === undefined) return ALLOWED;
+  return denied(
+    `${difference} cannot be modified: only images, activeDeadlineSeconds and tolerations of a ShadowPod may change`,
+  );
+}
+
+/** `spec.pod` of a ShadowPod, as it came. */
+export function podOf(shadowPod: Readonly<Record<string, unknown>>): unknown {
+  return isRecord(shadowPod.spec) ? shadowPod.spec.pod : undefined;
+}
+
+/**
+ * The first difference in the immutable part of two pod specs; undefined when there is none. As with pods, only images, `activeDeadlineSeconds` and
+ * tolerations may change: the Pod exists already, and nothing else would reach it.
+ *
+ * @returns the field's path, such as `spec.pod.containers[0].env`
+ * @see offloading reference 16.4
+ */
+export function frozenDifference(before: unknown, after: unknown): string | undefined {
+  const path = "spec.pod";
+  if (!isRecord(before) || !isRecord(after)) return isDeepStrictEqual(before, after) ? undefined : path;
+  for (const field of fieldsOf(before, after)) {
+    if (field === "activeDeadlineSeconds" || field === "tolerations") continue;
+    const difference =
+      field === "containers" || field === "initContainers"
+        ? containersDifference(`${path}.${field}`, before[field], after[field])
+        : plainDifference(`${path}.${field}`, before[field], after[field]);
+    if (difference !== undefined) return difference;
+  }
+  return undefined;
+}
+
+function containersDifference(path: string, before: unknown, after: unknown): string | undefined {
+  if (!Array.isArray(before) || !Array.isArray(after) || before.length !== after.length)
+    return plainDifference(path, before, after);
+  for (const [index, container] of before.entries()) {
+    const other: unknown = after[index];
+    if (!isRecord(container) || !isRecord(other)) {
+      if (!isDeepStrictEqual(container, other)) return `${path}[${index}]`;
+      continue;
+    }
+    for (const field of fieldsOf(container, other)) {
+      if (field !== "image" && !isDeepStrictEqual(container[field], other[field]))
+        return `${path}[${index}].${field}`;
+    }
+  }
+  return undefined;
+}
+
+/** An absent field and an empty list or map mean the same in a pod. */
+function plainDifference(path: string, before: unknown, after: unknown): string | undefined {
+  return isDeepStrictEqual(orAbsent(before), orAbsent(after)) ? undefined : path;
+}
+
+function orAbsent(value: unknown): unknown {
+  if (value === null) return undefined;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value;
+  return isRecord(value) && Object.keys(value).length === 0 ? undefined : value;
+}
+
+function fieldsOf(a: Record<string, unknown>, b: Record<string, unknown>): Set<string> {
+  return new Set([...Object.keys(a), ...Object.keys(b)]);
 }

@@ -1,5 +1,15 @@
+import type { KeyObject } from "node:crypto";
 import { Label, LabelValue, Name } from "../api";
 import { isRecord } from "../api/invalid-object";
+import {
+  checkCertificateRequest,
+  controlPlaneSubject,
+  InvalidCertificateRequest,
+  KeyError,
+  parseCertificateRequest,
+  readPublicKey,
+} from "../identity";
+import { DerError, readElement, readInside, tag } from "../identity/der";
 import {
   type AdmissionRequest,
   type AdmittedObject,
@@ -10,12 +20,11 @@ import {
   patched,
   type Verdict,
 } from "./admission-review";
-import { verdictOnValidation } from "./fault-verdict";
-import { validateCredentials } from "./tenant-credentials";
+import { type ValidationResult, verdictOnValidation } from "./validation";
 
 /**
- * A Tenant without the label that peers are looked up by gets it (control plane reference 13). What the provider's administrator decided stays where a
- * peer writes another condition, with a warning: upstream's `liqoctl authenticate` writes `Active` each time.
+ * Adds the label that peers are looked up by (control plane reference 13). Where a peer writes another condition than the provider's administrator set, the
+ * condition is kept, with a warning: upstream's `liqoctl authenticate` writes `Active` each time.
  */
 export function completeTenant(request: AdmissionRequest): Verdict {
   const { object } = request;
@@ -38,7 +47,7 @@ export function completeTenant(request: AdmissionRequest): Verdict {
 }
 
 /** What a Tenant is checked against. */
-export interface TenantDependencies {
+interface TenantDependencies {
   /** Labels of its namespace; undefined when there is no such namespace. */
   namespaceLabels: Readonly<Record<string, string>> | undefined;
   /** All Tenants of the cluster. */
@@ -90,7 +99,7 @@ export function validateTenant(request: AdmissionRequest, dependencies: TenantDe
   );
 }
 
-/** A consumer's own administrator, who may write its Tenant, does not undo what the provider's decided about it. */
+/** A consumer may write its Tenant, but not change the condition that the provider's administrator set. */
 function overreachOfPeer(request: AdmissionRequest): string | undefined {
   const changed = conditionChangedByPeer(request);
   return changed === undefined
@@ -120,4 +129,99 @@ function clusterOf({ raw }: AdmittedObject): string | undefined {
 
 function quoted(value: string | undefined): string {
   return value === undefined ? "missing" : JSON.stringify(value);
+}
+
+const ED25519_SIGNATURE = 64;
+/** Of the shortest RSA key that anybody still takes, 1024 bits. */
+const SHORTEST_RSA_SIGNATURE = 128;
+
+/**
+ * Checks the consumer's key, certificate request and signature as far as that is possible without the nonce: what is no key, request or signature at
+ * all is a fault, and so is a request for another subject. Fields may be absent or empty at first. No message quotes a key or a signature.
+ *
+ * @see control plane reference 2.3, 4.1 to 4.3
+ */
+function validateCredentials({ raw }: AdmittedObject): ValidationResult {
+  const spec = isRecord(raw.spec) ? raw.spec : {};
+  const faults: string[] = [];
+  const key = keyOrFault(bytesOf(spec.publicKey));
+  if (typeof key === "string") faults.push(`spec.publicKey: ${key}`);
+  const request = requestFault(bytesOf(spec.csr), spec.clusterID);
+  if (request !== undefined)
+    faults.push(
+      `spec.csr: ${request}; give the base64 of the PEM block CERTIFICATE REQUEST that the consumer made with its key, or leave the field out until it is there`,
+    );
+  const signature = bytesOf(spec.signature);
+  if (signature !== undefined && !canBeSignature(signature, typeof key === "string" ? undefined : key)) {
+    const type = typeof key === "object" ? "the type that spec.publicKey has" : "type Ed25519, RSA or ECDSA";
+    faults.push(
+      `spec.signature: its ${signature.length} bytes are no signature by a key of ${type}; give the base64 of the nonce signed with the consumer's key, or leave the field out until it is there`,
+    );
+  }
+  return { faults, warnings: [] };
+}
+
+function bytesOf(value: unknown): Buffer | undefined {
+  return typeof value === "string" && value !== "" ? Buffer.from(value, "base64") : undefined;
+}
+
+function keyOrFault(bytes: Buffer | undefined): KeyObject | string | undefined {
+  if (bytes === undefined) return undefined;
+  // Reading it as a public key would succeed, and hide that the private key has leaked.
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(bytes.toString("latin1")))
+    return "holds a private key, which must never leave its cluster; give the public one, and renew that pair";
+  try {
+    return readPublicKey(bytes);
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    return `${error.message}; give the base64 of the consumer's key of type Ed25519, RSA or ECDSA, or leave the field out until it is there`;
+  }
+}
+
+function requestFault(bytes: Buffer | undefined, clusterID: unknown): string | undefined {
+  if (bytes === undefined) return undefined;
+  try {
+    if (typeof clusterID !== "string" || clusterID === "") parseCertificateRequest(bytes);
+    else checkCertificateRequest(bytes, { subject: controlPlaneSubject(clusterID) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidCertificateRequest) return error.message;
+    throw error;
+  }
+}
+
+/** Whether bytes can be a signature by a key; without a key, by any of the supported types. */
+function canBeSignature(signature: Buffer, key: KeyObject | undefined): boolean {
+  switch (key?.asymmetricKeyType) {
+    case "ed25519":
+      return signature.length === ED25519_SIGNATURE;
+    case "rsa":
+      return signature.length === Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
+    case "ec":
+      return isPairOfIntegers(signature);
+    default:
+      return (
+        signature.length === ED25519_SIGNATURE ||
+        signature.length >= SHORTEST_RSA_SIGNATURE ||
+        isPairOfIntegers(signature)
+      );
+  }
+}
+
+/** How ECDSA writes a signature (RFC 3279, section 2.2.3). */
+function isPairOfIntegers(signature: Buffer): boolean {
+  try {
+    const parts = readInside(readElement(signature, tag.sequence), tag.sequence);
+    return parts.length === 2 && parts.every((part) => part.tag === tag.integer);
+  } catch (error) {
+    if (error instanceof DerError) return false;
+    throw error;
+  }
+}
+
+/** The label that peers are looked up by says what the spec says (control plane reference 13). */
+export function labelForeignCluster({ object }: AdmissionRequest): Verdict {
+  const spec = object?.raw.spec;
+  if (object === undefined || !isRecord(spec) || typeof spec.clusterID !== "string") return ALLOWED;
+  return patched(labelPatch(object, Label.remoteClusterID, spec.clusterID));
 }

@@ -5,15 +5,14 @@ import {
   bitString,
   contextTag,
   element,
+  encodePem,
   oid,
   sequence,
   set,
   tag,
   unsignedInteger,
 } from "../../runtime/identity/der";
-import { readPrivateKey } from "../../runtime/identity/key-pair";
-import { encodePem } from "../../runtime/identity/pem";
-import { signatureAlgorithm, signDer } from "../../runtime/identity/x509-encoding";
+import { readPrivateKey, signatureAlgorithm, signDer } from "../../runtime/identity/keys";
 
 export const CN = "2.5.4.3";
 export const O = "2.5.4.10";

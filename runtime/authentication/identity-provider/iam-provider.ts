@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
 import { parseDocument, stringify } from "yaml";
 import { z } from "zod";
-import { ConfigMap, DataKey, type Desired, Label, remoteCertificateName, Secret } from "../../api";
+import { ConfigMap, DataKey, Label, type Secret } from "../../api";
 import type { Subject } from "../../identity";
-import { type Informer, type KubeClient, writeIfChanged } from "../../kube";
-import { type GlobalMetadata, withGlobalMetadata } from "../global-metadata";
+import { type GlobalMetadata, type Informer, type KubeClient, writeIfChanged } from "../../kube";
 import type { AccessKey, AwsApi } from "./aws-api";
-import type { CredentialRequest, Credentials, IdentityProvider } from "./identity-provider";
+import {
+  type CredentialRequest,
+  type Credentials,
+  type IdentityProvider,
+  IssuedSecrets,
+} from "./identity-provider";
 
-export interface IamProviderDependencies {
+interface IamProviderDependencies {
   client: KubeClient;
   aws: AwsApi;
   /** This cluster's ID. */
@@ -27,7 +31,7 @@ interface IamIdentity {
   key: AccessKey;
 }
 
-/** Where EKS looks up which Kubernetes user an IAM user is. */
+/** The ConfigMap that maps IAM users to Kubernetes users on EKS. */
 const mapping = { name: "aws-auth", namespace: "kube-system" };
 const mappedUsers = z.array(
   z.object({ userarn: z.string(), username: z.string(), groups: z.array(z.string()).optional() }),
@@ -40,7 +44,11 @@ const mappedUsers = z.array(
 export class IamProvider implements IdentityProvider {
   private cluster: Promise<{ endpoint: string; certificateAuthority: string }> | undefined;
 
-  constructor(private readonly own: IamProviderDependencies) {}
+  private readonly issued: IssuedSecrets;
+
+  constructor(private readonly own: IamProviderDependencies) {
+    this.issued = new IssuedSecrets(own);
+  }
 
   async credentials(request: CredentialRequest): Promise<Credentials> {
     const { endpoint, certificateAuthority } = await this.describe();
@@ -48,7 +56,13 @@ export class IamProvider implements IdentityProvider {
     const arn = kept?.arn ?? (await this.user(request));
     await this.mapUser(arn, request.subject);
     const identity = kept ?? { arn, key: await this.accessKey(this.nameOf(request)) };
-    if (kept === undefined) await this.remember(request, identity);
+    if (kept === undefined) {
+      await this.issued.write(request, {
+        [DataKey.awsAccessKeyID]: identity.key.id,
+        [DataKey.awsSecretAccessKey]: identity.key.secret,
+        [DataKey.awsIamUserArn]: identity.arn,
+      });
+    }
     return {
       outcome: "issued",
       renewed: false,
@@ -75,9 +89,8 @@ export class IamProvider implements IdentityProvider {
     return this.cluster;
   }
 
-  private kept({ tenantNamespace, sliceName }: CredentialRequest): IamIdentity | undefined {
-    const data = this.own.secrets.get(remoteCertificateName(sliceName), tenantNamespace)?.data;
-    const read = (key: string) => Buffer.from(data?.[key] ?? "", "base64").toString("utf8");
+  private kept(request: CredentialRequest): IamIdentity | undefined {
+    const read = (key: string) => this.issued.read(request, key).toString("utf8");
     const identity = {
       arn: read(DataKey.awsIamUserArn),
       key: { id: read(DataKey.awsAccessKeyID), secret: read(DataKey.awsSecretAccessKey) },
@@ -105,7 +118,7 @@ export class IamProvider implements IdentityProvider {
     );
   }
 
-  /** The secret half of an old key is lost, so a user that may have no more loses its old ones. */
+  /** AWS shows a secret key only once, so a user at its limit of keys loses the old ones. */
   private async accessKey(user: string): Promise<AccessKey> {
     const { aws } = this.own;
     const first = await aws.createAccessKey(user);
@@ -136,32 +149,6 @@ export class IamProvider implements IdentityProvider {
       { apiVersion: "v1", kind: "ConfigMap", metadata: mapping, data: { mapUsers: text } },
       present,
       { lock: "always" },
-    );
-  }
-
-  private async remember(request: CredentialRequest, { arn, key }: IamIdentity): Promise<void> {
-    const encode = (text: string) => Buffer.from(text).toString("base64");
-    const secret: Desired<Secret> = {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: {
-        name: remoteCertificateName(request.sliceName),
-        namespace: request.tenantNamespace,
-        labels: { [Label.remoteClusterID]: request.consumerClusterId },
-      },
-      type: "Opaque",
-      data: {
-        [DataKey.csr]: request.csr.toString("base64"),
-        [DataKey.awsAccessKeyID]: encode(key.id),
-        [DataKey.awsSecretAccessKey]: encode(key.secret),
-        [DataKey.awsIamUserArn]: encode(arn),
-      },
-    };
-    await writeIfChanged(
-      this.own.client,
-      Secret,
-      withGlobalMetadata(secret, this.own.global),
-      this.own.secrets.get(remoteCertificateName(request.sliceName), request.tenantNamespace),
     );
   }
 }

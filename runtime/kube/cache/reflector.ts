@@ -1,7 +1,7 @@
 import { InvalidObjectError, isRecord } from "../../api/invalid-object";
 import type { Kind, KubeObject } from "../../api/meta";
 import { AnswerLimitError, KeptObjects, ListCosts } from "../client/answer-limits";
-import { ApiError, isForbidden } from "../client/api-error";
+import { ApiError, isForbidden, messageOf } from "../client/api-error";
 import type { KubeClient } from "../client/client";
 import type { ListOptions } from "../client/client-options";
 import { ConnectionError } from "../client/dial";
@@ -374,10 +374,6 @@ class IncompleteListError extends Error {
   constructor(what: string) {
     super(`${what}: the list ended before it was complete`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function keyOfUnknown(value: unknown): string | undefined {

@@ -151,3 +151,8 @@ export function isRefusal(error: unknown): error is ApiError {
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
+
+/** The message of what was thrown, be it an error or not. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -71,12 +71,12 @@ export function leftoverRemoval(
   wanted: ReadonlySet<number>,
   { rules, routes }: { rules: readonly ObservedRule[]; routes: readonly ObservedRoute[] },
 ): string[] {
-  const isLeft = ({ table, protocol }: ObservedRule | ObservedRoute) =>
+  const isOrphaned = ({ table, protocol }: ObservedRule | ObservedRoute) =>
     protocol === ROUTE_PROTOCOL && !wanted.has(Number(table));
   return [
-    ...rules.filter(isLeft).map((rule) => ruleRemoval(rule, Number(rule.table))),
+    ...rules.filter(isOrphaned).map((rule) => ruleRemoval(rule, Number(rule.table))),
     ...routes
-      .filter(isLeft)
+      .filter(isOrphaned)
       .map((route) => `route del ${route.dst}${metric(route)} table ${route.table} proto ${ROUTE_PROTOCOL}`),
   ];
 }

@@ -1,7 +1,15 @@
 import { ShadowPod } from "../../api";
 import { EventReason, Label, LabelValue } from "../../api/keys";
 import { Pod } from "../../api/kubernetes";
-import { type Informer, isConflict, isForbidden, type KubeClient, type Outcome, refOfKey } from "../../kube";
+import {
+  type Informer,
+  isConflict,
+  isForbidden,
+  type KubeClient,
+  messageOf,
+  type Outcome,
+  refOfKey,
+} from "../../kube";
 import type { Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
 import { PATIENCE_MS } from "../reflection/refusal-patience";
@@ -268,7 +276,7 @@ export class PodReflector {
       await ignoringConflict(localClient.delete(Pod, refOfKey(key), { uid, gracePeriodSeconds: 0 }));
       memory.ended = uid;
     } catch (error) {
-      const message = `Error deleting local object: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `Error deleting local object: ${messageOf(error)}`;
       this.parts.report.warn(localPods.getByKey(key), EventReason.failedDeletion, message);
       throw error;
     }
@@ -326,10 +334,6 @@ function disabledBecause(
   }
   if (phase === "Pending") return undefined;
   return `${disabled}: the remote namespace was removed there, and this pod with it. New pods start when it is there again`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A UID that no longer fits means that what was to go is gone. */

@@ -8,6 +8,7 @@ import {
   isForbidden,
   type KubeClient,
   type Logger,
+  messageOf,
   type Outcome,
   refOfKey,
 } from "../../kube";
@@ -180,8 +181,4 @@ export class ReflectionReport {
   warn(object: KubeObject | undefined, reason: string, message: string): void {
     if (object !== undefined) this.recorder.warning(object, reason, message);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -22,7 +22,7 @@ import {
   usableKubeconfig,
   verifyNonce,
 } from "../../../runtime/identity";
-import { KeyError, readPrivateKey, readPublicKey } from "../../../runtime/identity/key-pair";
+import { KeyError, readPrivateKey, readPublicKey } from "../../../runtime/identity/keys";
 import { createCertificateAuthority } from "../../../runtime/identity/serving-certificate";
 import { KubeconfigError, parseKubeconfig } from "../../../runtime/kube";
 import { anyText, mutated, mutation, runs, timed } from "./mutation";

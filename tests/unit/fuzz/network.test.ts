@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import fc from "fast-check";
 
-import { parseClassList } from "../../../runtime/authentication/class-list";
+import { parseClassList } from "../../../runtime/authentication/slice-class";
 import {
   decodeMessage,
   encodeMessage,

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { presignAwsUrl, signAwsRequest } from "../../../runtime/identity/aws-signature";
-import { eksToken } from "../../../runtime/identity/eks-token";
+import { eksToken, presignAwsUrl, signAwsRequest } from "../../../runtime/identity/aws-signature";
 
 // Keys, time and expected signatures of the test suite that AWS publishes for signature version 4.
 const keys = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };

@@ -3,8 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { createServer, get } from "node:https";
 import type { AddressInfo } from "node:net";
-
-import { type CertificateData, decideCertificates } from "../../../runtime/webhooks/certificates";
+import { type CertificateData, decideCertificates, trustPatch } from "../../../runtime/webhooks/certificates";
 
 const names = ["liqo-webhook", "liqo-webhook.liqo-system", "liqo-webhook.liqo-system.svc"];
 const start = new Date("2026-03-01T10:00:00Z");
@@ -106,5 +105,41 @@ describe("the webhook's certificates", () => {
     } finally {
       server.close();
     }
+  });
+});
+
+describe("the trust of a registration", () => {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const configuration = (
+    clientConfig: object,
+    labels: Record<string, string> = { "liqo.io/webhook": "true" },
+  ) => ({
+    metadata: { labels },
+    webhooks: [{ name: "a", clientConfig }],
+  });
+  const service = { name: "liqo-webhook", namespace: "liqo-system", path: "/mutate/pod", port: 9443 };
+
+  it("is written where it is missing or another, with a test that the entry is the one meant", () => {
+    assert.deepEqual(trustPatch(configuration({ service }), { ca: "CA" }), [
+      { op: "test", path: "/webhooks/0/name", value: "a" },
+      { op: "replace", path: "/webhooks/0/clientConfig", value: { service, caBundle: base64("CA") } },
+    ]);
+    assert.equal(trustPatch(configuration({ service, caBundle: base64("old") }), { ca: "CA" }).length, 2);
+  });
+
+  it("is left alone where it is right, or where nobody asked for it", () => {
+    assert.deepEqual(trustPatch(configuration({ service, caBundle: base64("CA") }), { ca: "CA" }), []);
+    assert.deepEqual(trustPatch(configuration({ service }, {}), { ca: "CA" }), []);
+  });
+
+  it("goes with an address in place of the Service, and keeps the path, the second time too", () => {
+    const trust = { ca: "CA", baseUrl: "https://127.0.0.1:9443" };
+    const wanted = { url: "https://127.0.0.1:9443/mutate/pod", caBundle: base64("CA") };
+    assert.deepEqual(trustPatch(configuration({ service }), trust)[1], {
+      op: "replace",
+      path: "/webhooks/0/clientConfig",
+      value: wanted,
+    });
+    assert.deepEqual(trustPatch(configuration(wanted), trust), []);
   });
 });

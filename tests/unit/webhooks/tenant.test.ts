@@ -7,8 +7,7 @@ import {
   generateKeyPair,
   publicKeyDer,
 } from "../../../runtime/identity";
-import { labelForeignCluster } from "../../../runtime/webhooks/foreign-cluster";
-import { completeTenant, validateTenant } from "../../../runtime/webhooks/tenant";
+import { completeTenant, labelForeignCluster, validateTenant } from "../../../runtime/webhooks/tenant";
 import { CN, hostileRequest, O, subjectOf } from "../../support/hostile-identities";
 import { admissionRequest } from "./requests";
 
