@@ -9,8 +9,7 @@ import {
   tenantRoleBindingName,
   WellKnownLabel,
 } from "../api";
-import { controlledBy } from "../kube";
-import type { GlobalMetadata } from "./global-metadata";
+import { controlledBy, type GlobalMetadata } from "../kube";
 
 const rbac = "rbac.authorization.k8s.io";
 

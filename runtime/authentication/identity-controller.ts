@@ -13,17 +13,17 @@ import {
   type Controller,
   exceptStatus,
   keyOf,
+  ownedBy,
   patchStatusIfChanged,
   runController,
   Terminal,
   watches,
+  withGlobalMetadata,
   writeIfChanged,
 } from "../kube";
 import type { AuthenticationContext } from "./authentication-context";
 import { clusterKeyPair } from "./cluster-keys";
-import { withGlobalMetadata } from "./global-metadata";
 import { kubeconfigSecret } from "./kubeconfig-secret";
-import { ownedBy } from "./owned-by";
 
 /** At the consumer: makes a kubeconfig Secret of each Identity (control plane reference 6.4). */
 export function runIdentityController({ runtime, caches, options }: AuthenticationContext): Controller {

@@ -1,10 +1,16 @@
 import { EventReason, Identity, type ResourceSlice, sliceIdentityName } from "../api";
-import { type Controller, controllerOf, runController, watches, writeIfChanged } from "../kube";
+import {
+  type Controller,
+  controllerOf,
+  ownedBy,
+  runController,
+  watches,
+  withGlobalMetadata,
+  writeIfChanged,
+} from "../kube";
 import { isSource } from "../plan/replication";
 import type { AuthenticationContext } from "./authentication-context";
-import { withGlobalMetadata } from "./global-metadata";
 import { isOwnSource, slicesOfIdentities } from "./own-sources";
-import { ownedBy } from "./owned-by";
 import { sliceIdentity } from "./slice-objects";
 
 /** At the consumer: makes an Identity of each slice whose credentials came back, and removes that of a denied one (control plane reference 6.6). */

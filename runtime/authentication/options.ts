@@ -1,6 +1,6 @@
 import type { Quota } from "../api";
 import type { DefaultClassOptions } from "./default-class";
-import type { GlobalMetadata } from "./global-metadata";
+import type { GlobalMetadata } from "../kube";
 import type { AwsApi } from "./identity-provider/aws-api";
 import type { EndpointOptions } from "./identity-provider/api-server-endpoint";
 

@@ -1,10 +1,16 @@
 import { Quota } from "../api";
 import { resourceSliceUser } from "../identity";
-import { type Controller, type Informer, runController, watches, writeIfChanged } from "../kube";
+import {
+  type Controller,
+  type Informer,
+  ownedBy,
+  runController,
+  watches,
+  withGlobalMetadata,
+  writeIfChanged,
+} from "../kube";
 import { isCopy } from "../plan/replication";
 import type { AuthenticationContext } from "./authentication-context";
-import { withGlobalMetadata } from "./global-metadata";
-import { ownedBy } from "./owned-by";
 import { sliceQuota } from "./slice-objects";
 import { isAccepted, isCordoned } from "./slice-status";
 

@@ -7,6 +7,7 @@ import {
   exceptStatus,
   keyOf,
   type Outcome,
+  ownedBy,
   runController,
   watches,
   writeIfChanged,
@@ -14,7 +15,6 @@ import {
 import { isCopy } from "../plan/replication";
 import type { AuthenticationContext } from "./authentication-context";
 import { clusterKeyPair } from "./cluster-keys";
-import { ownedBy } from "./owned-by";
 
 /** A Renew that is deleted is gone by then, with its copy at the provider. */
 const MADE_AGAIN_MS = 1_000;

@@ -4,15 +4,15 @@ import {
   controllerOf,
   type Informer,
   isRefusal,
+  ownedBy,
   runController,
   watches,
+  withGlobalMetadata,
   writeIfChanged,
 } from "../kube";
 import { isSource } from "../plan/replication";
 import { type AuthenticationContext, labelledPeer } from "./authentication-context";
-import { withGlobalMetadata } from "./global-metadata";
 import { isOwnSource, slicesOfIdentities } from "./own-sources";
-import { ownedBy } from "./owned-by";
 import { sliceVirtualNode, wantsVirtualNode } from "./slice-objects";
 import { isAccepted } from "./slice-status";
 

@@ -1,6 +1,12 @@
 import { Connection, gatewayObjectName, Label } from "../api";
-import { type GlobalMetadata, withGlobalMetadata } from "../authentication/global-metadata";
-import { type Informer, patchStatusIfChanged, type RuntimeContext, writeIfChanged } from "../kube";
+import {
+  type GlobalMetadata,
+  type Informer,
+  patchStatusIfChanged,
+  type RuntimeContext,
+  withGlobalMetadata,
+  writeIfChanged,
+} from "../kube";
 import { connectionStatus } from "../networking/ping/connection-status";
 import type { Reachability } from "../networking/ping/session";
 import { type Gateway, ownedByGateway } from "./gateway";

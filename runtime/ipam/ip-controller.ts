@@ -8,20 +8,22 @@ import {
   Label,
   Service,
 } from "../api";
-import { withGlobalMetadata } from "../authentication/global-metadata";
-import { ownedBy } from "../authentication/owned-by";
 import {
   type Controller,
+  hasFinalizer,
+  isDeleting,
   keyOf,
   type Outcome,
+  ownedBy,
   patchStatusIfChanged,
   type ReconcileRun,
   runController,
   Terminal,
   watches,
+  withGlobalMetadata,
+  withoutFinalizer,
   writeIfChanged,
 } from "../kube";
-import { hasFinalizer, isDeleting, withoutFinalizer } from "../offloading/finalizers";
 import { formatAddress } from "./address";
 import { AllocationError } from "./allocation-error";
 import { formatCidr, parseCidr, sameCidr } from "./cidr";

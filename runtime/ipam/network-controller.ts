@@ -2,14 +2,16 @@ import { EventReason, Finalizer, Label, Network } from "../api";
 import {
   type Controller,
   exceptStatus,
+  isDeleting,
   keyOf,
   patchStatusIfChanged,
   type ReconcileRun,
   runController,
   Terminal,
   watches,
+  withFinalizer,
+  withoutFinalizer,
 } from "../kube";
-import { isDeleting, withFinalizer, withoutFinalizer } from "../offloading/finalizers";
 import { AllocationError } from "./allocation-error";
 import { type Cidr, formatCidr } from "./cidr";
 import { bySeniority, isPreinstalled, networkClaimOf, requestOf } from "./claims";

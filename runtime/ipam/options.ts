@@ -1,4 +1,4 @@
-import type { GlobalMetadata } from "../authentication/global-metadata";
+import type { GlobalMetadata } from "../kube";
 
 /** What the address management is told by the flags of its process. */
 export interface IpamOptions {

@@ -30,9 +30,12 @@ export {
   keyOf,
   keyOfRef,
   objectPath,
+  ownedBy,
   refOfKey,
   withQuery,
 } from "./client/object-reference";
+export * from "./client/finalizers";
+export { type GlobalMetadata, withGlobalMetadata } from "./client/global-metadata";
 export { DeadlineError } from "./client/round-trip";
 export type { Upgraded, UpgradeRequest } from "./client/upgrade";
 export {
@@ -51,6 +54,7 @@ export { EventRecorder, type EventRecorderOptions } from "./controller/events";
 export { HeldKeys } from "./controller/held-keys";
 export { Queue, type QueueOptions } from "./controller/queue";
 export {
+  coalesced,
   exceptStatus,
   type Source,
   type SourceEvent,

@@ -1,7 +1,14 @@
 import type { Desired, Kind, KubeObject, ObjectRef } from "../api";
-import { type GlobalMetadata, withGlobalMetadata } from "../authentication/global-metadata";
-import type { Informer, KubeClient, Written } from "../kube";
-import { keyOf, keyOfRef, writeIfChanged } from "../kube";
+import {
+  type GlobalMetadata,
+  type Informer,
+  keyOf,
+  keyOfRef,
+  type KubeClient,
+  withGlobalMetadata,
+  writeIfChanged,
+  type Written,
+} from "../kube";
 
 type Named<T extends KubeObject> = Desired<T> & { metadata: { name: string; namespace?: string } };
 

@@ -1,4 +1,4 @@
-import type { GlobalMetadata } from "../authentication/global-metadata";
+import type { GlobalMetadata } from "../kube";
 
 /** What the networking controllers are told by the flags of their process. */
 export interface NetworkingOptions {

@@ -7,10 +7,20 @@ import {
   Secret,
   type VirtualNode,
 } from "../api";
-import { type Controller, exceptStatus, type Informer, keyOfRef, runController, watches } from "../kube";
+import {
+  type Controller,
+  exceptStatus,
+  hasFinalizer,
+  type Informer,
+  isDeleting,
+  keyOfRef,
+  runController,
+  watches,
+  withFinalizer,
+  withoutFinalizer,
+} from "../kube";
 import type { OffloadingContext } from "./context";
 import { decideCredentials } from "./credentials-hold";
-import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { ConsumerCaches } from "./shared-caches";
 
 const BY_SECRET = "secret";

@@ -1,6 +1,5 @@
 import { Name, type NamespaceMap } from "../api";
-import type { Informer, Source } from "../kube";
-import { isDeleting } from "./finalizers";
+import { type Informer, isDeleting, type Source } from "../kube";
 import { clusterOfSource } from "./shared-caches";
 
 /** The namespaces whose entry in a map of ours changed, and those of the same remote name; all of them when a map comes or goes, since it may concern any. */

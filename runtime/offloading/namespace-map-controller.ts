@@ -13,18 +13,21 @@ import {
 import {
   type Controller,
   exceptStatus,
+  hasFinalizer,
   type Informer,
   isAlreadyExists,
+  isDeleting,
   keyOf,
   type Outcome,
   patchStatusIfChanged,
   type ReconcileRun,
   runController,
   watches,
+  withFinalizer,
+  withoutFinalizer,
 } from "../kube";
 import type { PodSecurityLevel } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
 import { namespaceLimitOf, NamespaceRoom } from "./namespace-room";
 import { type Refusal, RefusedMappings } from "./refused-mappings";

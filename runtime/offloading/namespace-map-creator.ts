@@ -3,13 +3,13 @@ import {
   type Controller,
   exceptStatus,
   isAlreadyExists,
+  isDeleting,
   type KubeClient,
   type Outcome,
   runController,
   watches,
 } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { isDeleting } from "./finalizers";
 import { BY_CLUSTER, clusterOfSource, type ConsumerCaches } from "./shared-caches";
 
 const DEFAULT_GRACE_MS = 30_000;

@@ -13,15 +13,17 @@ import {
 import {
   type Controller,
   exceptStatus,
+  isDeleting,
   isNotFound,
   runController,
   type SourceEvent,
   Terminal,
   watches,
+  withFinalizer,
+  withoutFinalizer,
 } from "../kube";
 import { labelsWithoutNode, type SelectableVirtualNode } from "./cluster-selection";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import { keyIn, mappingChanges } from "./mapping-changes";
 import {
   type MappingEdit,

@@ -1,7 +1,6 @@
 import { Node, Pod } from "../api";
-import { type Controller, runController, type SourceEvent, watches } from "../kube";
+import { type Controller, isDeleting, runController, type SourceEvent, watches } from "../kube";
 import type { OffloadingContext } from "./context";
-import { isDeleting } from "./finalizers";
 import { shadowedPods } from "./shadow-pod-caches";
 
 const BY_NODE = "node";

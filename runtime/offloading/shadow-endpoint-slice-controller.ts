@@ -13,6 +13,7 @@ import {
   type Informer,
   isAlreadyExists,
   isConflict,
+  isDeleting,
   keyOf,
   type Outcome,
   runController,
@@ -21,7 +22,6 @@ import {
 } from "../kube";
 import { isConfigured } from "../networking/address-mapping";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { isDeleting } from "./finalizers";
 import { BY_CLUSTER } from "./shared-caches";
 import { foreignAddresses, isReachable, sliceOfShadow } from "./shadowed-endpoint-slice";
 

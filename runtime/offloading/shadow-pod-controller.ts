@@ -8,6 +8,7 @@ import {
   type Informer,
   isAlreadyExists,
   isConflict,
+  isDeleting,
   isForbidden,
   isNotFound,
   keyOf,
@@ -19,7 +20,6 @@ import {
 } from "../kube";
 import { DEFAULT_POD_POLICY, podFault, type PodPolicy } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { isDeleting } from "./finalizers";
 import { HomeAddresses } from "./home-addresses";
 import { podOutcome } from "./pod-outcome";
 import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";

@@ -12,7 +12,7 @@ import {
 } from "../api";
 import { askedNames } from "../plan/asked-namespaces";
 import { DeploymentName } from "../plan/deployments";
-import { isDeleting } from "./finalizers";
+import { isDeleting } from "../kube";
 
 /** A ServiceAccount that a virtual kubelet runs as. */
 export interface KubeletAccount {

@@ -1,16 +1,18 @@
 import { Finalizer, type KubeObject, Label, Node, VirtualNode } from "../api";
 import {
   type Controller,
+  hasFinalizer,
+  isDeleting,
   keyOf,
   type Outcome,
   patchStatusIfChanged,
   runController,
   timestamp,
   watches,
+  withoutFinalizer,
   writeIfChanged,
 } from "../kube";
 import type { OffloadingContext } from "./context";
-import { hasFinalizer, isDeleting, withoutFinalizer } from "./finalizers";
 import { BY_CLUSTER, BY_NAME, clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
 import { type DesiredVirtualNodeConditions, withConditions } from "./virtual-node-conditions";
 import { emptyNode, isHosted, isMadeByVirtualKubelet, type RemovalStep } from "./virtual-node-removal";

@@ -3,8 +3,13 @@ import { parseDocument, stringify } from "yaml";
 import { z } from "zod";
 import { ConfigMap, DataKey, type Desired, Label, remoteCertificateName, Secret } from "../../api";
 import type { Subject } from "../../identity";
-import { type Informer, type KubeClient, writeIfChanged } from "../../kube";
-import { type GlobalMetadata, withGlobalMetadata } from "../global-metadata";
+import {
+  type GlobalMetadata,
+  type Informer,
+  type KubeClient,
+  withGlobalMetadata,
+  writeIfChanged,
+} from "../../kube";
 import type { AccessKey, AwsApi } from "./aws-api";
 import type { CredentialRequest, Credentials, IdentityProvider } from "./identity-provider";
 

@@ -22,13 +22,14 @@ import {
 } from "../../identity";
 import {
   type Clock,
+  type GlobalMetadata,
   type Informer,
   isAlreadyExists,
   type KubeClient,
   timestamp,
+  withGlobalMetadata,
   writeIfChanged,
 } from "../../kube";
-import { type GlobalMetadata, withGlobalMetadata } from "../global-metadata";
 import type { CredentialRequest, Credentials, IdentityProvider } from "./identity-provider";
 import { type Issuance, issuance, issuanceName } from "./issuance";
 

@@ -78,3 +78,11 @@ export function controlledBy(owner: KubeObject): OwnerReference {
 export function controllerOf(object: KubeObject | undefined): OwnerReference | undefined {
   return object?.metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
+
+/** For a source: the key of an object's controller where that is of the kind, in the object's namespace. */
+export function ownedBy(kind: string): (object: KubeObject) => string[] {
+  return (object) => {
+    const owner = controllerOf(object);
+    return owner?.kind === kind ? [keyOfRef({ name: owner.name, namespace: object.metadata.namespace })] : [];
+  };
+}

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../api/meta";
 import type { Informer } from "../cache/informer";
 import { keyOf } from "../client/object-reference";
+import type { Clock, Timer } from "../clock";
 
 /** Where the keys of a controller come from. */
 export interface Source {
@@ -63,4 +64,27 @@ export function exceptStatus<T extends KubeObject>(event: SourceEvent<T>): boole
 function sameMap(a: Record<string, string> = {}, b: Record<string, string> = {}): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** A source that hands over a key once for everything that happens to it within a time. The time runs from the first change. */
+export function coalesced(source: Source, clock: Clock, withinMs: number): Source {
+  return {
+    start: (enqueue) => {
+      const waiting = new Map<string, Timer>();
+      const end = source.start((key) => {
+        if (waiting.has(key)) return;
+        const timer = clock.after(withinMs, () => {
+          waiting.delete(key);
+          enqueue(key);
+        });
+        waiting.set(key, timer);
+      });
+      return () => {
+        end();
+        for (const timer of waiting.values()) timer.cancel();
+        waiting.clear();
+      };
+    },
+    whenSynced: () => source.whenSynced(),
+  };
 }

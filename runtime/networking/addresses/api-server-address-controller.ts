@@ -1,6 +1,5 @@
 import { EndpointSlice, IP, Label, LabelValue, Service, WellKnownLabel } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
-import { type Controller, runController, watches, writeIfChanged } from "../../kube";
+import { type Controller, runController, watches, withGlobalMetadata, writeIfChanged } from "../../kube";
 import type { NetworkingContext } from "../networking-context";
 import { apiServerEndpointIPs, apiServerIP, apiServerProxyIP } from "./api-server-addresses";
 

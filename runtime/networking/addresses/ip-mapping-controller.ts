@@ -1,7 +1,5 @@
 import { Finalizer, IP, Label, LabelValue } from "../../api";
-import { ownedBy } from "../../authentication/owned-by";
-import { type Controller, runController, watches } from "../../kube";
-import { isDeleting, withoutFinalizer } from "../../offloading/finalizers";
+import { type Controller, isDeleting, ownedBy, runController, watches, withoutFinalizer } from "../../kube";
 import { ipMappingInGateways, ipMappingOnNodes } from "../generate/ip-mapping";
 import type { NetworkingContext } from "../networking-context";
 

@@ -1,7 +1,13 @@
 import { IP, Label, LabelValue, type Pod } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
-import { ownedBy } from "../../authentication/owned-by";
-import { type Controller, controlledBy, runController, watches, writeIfChanged } from "../../kube";
+import {
+  controlledBy,
+  type Controller,
+  ownedBy,
+  runController,
+  watches,
+  withGlobalMetadata,
+  writeIfChanged,
+} from "../../kube";
 import { podAddress } from "../generate/node-routes";
 import type { NetworkingContext } from "../networking-context";
 import { wantedIP, type WantedIP } from "./wanted-ip";

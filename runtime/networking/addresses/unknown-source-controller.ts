@@ -1,7 +1,13 @@
 import { type Configuration, IP } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
-import { ownedBy } from "../../authentication/owned-by";
-import { type Controller, controlledBy, runController, watches, writeIfChanged } from "../../kube";
+import {
+  controlledBy,
+  type Controller,
+  ownedBy,
+  runController,
+  watches,
+  withGlobalMetadata,
+  writeIfChanged,
+} from "../../kube";
 import { cidrMappings, isConfigured, unknownSource } from "../address-mapping";
 import { objectName } from "../generate/metadata";
 import type { NetworkingContext } from "../networking-context";

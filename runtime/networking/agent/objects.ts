@@ -1,6 +1,5 @@
 import type { Kind, KubeObject } from "../../api";
-import { keyOf, type ReconcileRun } from "../../kube";
-import { isDeleting, withoutFinalizer } from "../../offloading/finalizers";
+import { isDeleting, keyOf, type ReconcileRun, withoutFinalizer } from "../../kube";
 import type { AgentContext } from "./agent-context";
 
 /** The oldest first: of two that exclude each other, the one that was there before stays. */

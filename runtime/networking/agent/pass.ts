@@ -1,5 +1,11 @@
-import { type Controller, type Outcome, type ReconcileRun, runController, type Source } from "../../kube";
-import { coalesced } from "../fabric/coalesced";
+import {
+  coalesced,
+  type Controller,
+  type Outcome,
+  type ReconcileRun,
+  runController,
+  type Source,
+} from "../../kube";
 import type { AgentContext } from "./agent-context";
 import { every } from "./every";
 

@@ -1,18 +1,18 @@
 import { Configuration, Network } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
-import { ownedBy } from "../../authentication/owned-by";
-import { NetworkType, typeOf } from "../../ipam/network-stage";
-import { serviceNetworks } from "../../ipam/own-addresses";
 import {
   type Controller,
   keyOf,
   mergeConditions,
+  ownedBy,
   patchStatusIfChanged,
   runController,
   timestamp,
   watches,
+  withGlobalMetadata,
   writeIfChanged,
 } from "../../kube";
+import { NetworkType, typeOf } from "../../ipam/network-stage";
+import { serviceNetworks } from "../../ipam/own-addresses";
 import { CIDRS_CONFIGURED } from "../address-mapping";
 import { peersOf } from "../caches";
 import type { NetworkingContext } from "../networking-context";

@@ -1,6 +1,5 @@
 import type { Configuration, FirewallConfiguration, RouteConfiguration } from "../../api";
-import { ownedBy } from "../../authentication/owned-by";
-import { type Controller, keyOf, runController, Terminal, watches } from "../../kube";
+import { type Controller, keyOf, ownedBy, runController, Terminal, watches } from "../../kube";
 import { isConfigured, isInConflict } from "../address-mapping";
 import { peersOf } from "../caches";
 import type { Generated } from "../generate/configurations";

@@ -7,17 +7,17 @@ import {
   Label,
   type Network,
 } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
 import {
-  controllerOf,
-  type Controller,
   controlledBy,
+  type Controller,
+  controllerOf,
   keyOf,
   refOfKey,
   runController,
   type Source,
   Terminal,
   watches,
+  withGlobalMetadata,
   writeIfChanged,
 } from "../../kube";
 import { formatCidr, parseCidr } from "../../ipam/cidr";

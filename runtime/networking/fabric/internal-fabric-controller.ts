@@ -1,9 +1,17 @@
 import { Finalizer, GeneveTunnel, InternalFabric, type InternalNode } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
-import { ownedBy } from "../../authentication/owned-by";
+import {
+  type Controller,
+  isDeleting,
+  keyOf,
+  ownedBy,
+  runController,
+  Terminal,
+  watches,
+  withGlobalMetadata,
+  withoutFinalizer,
+  writeIfChanged,
+} from "../../kube";
 import type { NextFit } from "../../ipam/next-fit";
-import { type Controller, keyOf, runController, Terminal, watches, writeIfChanged } from "../../kube";
-import { isDeleting, withoutFinalizer } from "../../offloading/finalizers";
 import { fabricRoutes } from "../generate/fabric-routes";
 import {
   keyOfOverlayTunnel,

@@ -1,7 +1,13 @@
 import { Finalizer, InternalNode, Label, LabelValue } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
-import { type Controller, runController, watches, writeIfChanged } from "../../kube";
-import { isDeleting, withoutFinalizer } from "../../offloading/finalizers";
+import {
+  type Controller,
+  isDeleting,
+  runController,
+  watches,
+  withGlobalMetadata,
+  withoutFinalizer,
+  writeIfChanged,
+} from "../../kube";
 import type { NetworkingContext } from "../networking-context";
 import { overlayInterface } from "../overlay";
 import { overlayOwnerKey, type OverlayRegistry } from "./overlay-registry";

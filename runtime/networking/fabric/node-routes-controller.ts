@@ -1,9 +1,7 @@
-import { ownedBy } from "../../authentication/owned-by";
+import { type Controller, isDeleting, ownedBy, runController, type Source, watches } from "../../kube";
 import { parseAddress } from "../../ipam/address";
 import { containsAddress, parseCidr } from "../../ipam/cidr";
 import { NetworkType, typeOf } from "../../ipam/network-stage";
-import { type Controller, runController, type Source, watches } from "../../kube";
-import { isDeleting } from "../../offloading/finalizers";
 import { cidrMappings, isConfigured, unknownSource } from "../address-mapping";
 import {
   NODE_PORT_FIREWALL,

@@ -1,10 +1,8 @@
 import { Label, LabelValue, type Pod } from "../../api";
-import { type Controller, runController, watches } from "../../kube";
-import { isDeleting } from "../../offloading/finalizers";
+import { coalesced, type Controller, isDeleting, runController, watches } from "../../kube";
 import { gatewayMasqueradeBypass, gatewayMasqueradeBypassName } from "../generate/gateway-masquerade-bypass";
 import { podRoutes } from "../generate/node-routes";
 import type { NetworkingContext } from "../networking-context";
-import { coalesced } from "./coalesced";
 import { ownedByNode } from "./node-routes-controller";
 
 /** Changes of pods that come within this time are written together. */

@@ -9,10 +9,9 @@ import {
   WgGatewayClient,
   WgGatewayServer,
 } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
 import {
-  type Controller,
   controlledBy,
+  type Controller,
   controllerOf,
   exceptStatus,
   type Informer,
@@ -22,6 +21,7 @@ import {
   runController,
   Terminal,
   watches,
+  withGlobalMetadata,
   writeIfChanged,
 } from "../../kube";
 import { maySpeakOf } from "../../plan/peer-namespace";

@@ -15,12 +15,11 @@ import {
   WgGatewayClient,
   WgGatewayServer,
 } from "../../api";
-import { withGlobalMetadata } from "../../authentication/global-metadata";
-import { generateWireGuardKeyPair } from "../../identity";
 import {
   type ApiError,
   type Controller,
   controllerOf,
+  isDeleting,
   isRefusal,
   keyOf,
   patchStatusIfChanged,
@@ -28,9 +27,12 @@ import {
   runController,
   Terminal,
   watches,
+  withFinalizer,
+  withGlobalMetadata,
+  withoutFinalizer,
   writeIfChanged,
 } from "../../kube";
-import { isDeleting, withFinalizer, withoutFinalizer } from "../../offloading/finalizers";
+import { generateWireGuardKeyPair } from "../../identity";
 import { labelValue } from "../generate/metadata";
 import { peerOf } from "../generate/peer";
 import type { NetworkingContext } from "../networking-context";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Identity, ResourceSlice } from "../../../runtime/api";
 import { missingSubjects } from "../../../runtime/authentication/bindings";
-import { withGlobalMetadata } from "../../../runtime/authentication/global-metadata";
+import { withGlobalMetadata } from "../../../runtime/kube";
 import { kubeconfigSecret } from "../../../runtime/authentication/kubeconfig-secret";
 import {
   sliceIdentity,

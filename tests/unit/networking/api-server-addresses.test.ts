@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 
 import type { EndpointSlice, Service } from "../../../runtime/api";
+import { coalesced } from "../../../runtime/kube";
 import { TestClock } from "../../support/test-clock";
 import {
   apiServerEndpointIPs,
   apiServerIP,
   apiServerProxyIP,
 } from "../../../runtime/networking/addresses/api-server-addresses";
-import { coalesced } from "../../../runtime/networking/fabric/coalesced";
 
 const service = (spec: Service["spec"]): Service => ({
   apiVersion: "v1",

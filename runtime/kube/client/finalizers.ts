@@ -1,5 +1,5 @@
-import type { Kind, KubeObject } from "../api";
-import type { KubeClient } from "../kube";
+import type { Kind, KubeObject } from "../../api/meta";
+import type { KubeClient } from "./client";
 
 export function hasFinalizer({ metadata }: KubeObject, finalizer: string): boolean {
   return metadata.finalizers?.includes(finalizer) ?? false;
