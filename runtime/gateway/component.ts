@@ -1,5 +1,5 @@
 import { defineComponent } from "../component/component";
-import { gatewayFlags } from "./flags";
+import { gatewayFlags } from "./gateway";
 import { startGateway } from "./start";
 
 /** The tunnel to one peer, in a pod of its own. */

@@ -7,8 +7,8 @@ import {
   withGlobalMetadata,
   writeIfChanged,
 } from "../kube";
-import { connectionStatus } from "../networking/ping/connection-status";
-import type { Reachability } from "../networking/ping/session";
+import { connectionStatus } from "../networking/connection-status";
+import type { Reachability } from "./ping-session";
 import { type Gateway, ownedByGateway } from "./gateway";
 
 /** The Connection object of a gateway: whether packets pass (networking reference 10.3, 10.4). */

@@ -1,6 +1,6 @@
 import { GeneveTunnel, InternalFabric, InternalNode } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
-import { overlayKind } from "../networking/agent/overlay-kind";
+import { overlayKind } from "../networking/agent/overlay-links";
 import type { DesiredOverlay } from "../networking/agent/routes-pass";
 import { DEFAULT_MTU } from "../networking/tunnel";
 import { type Gateway, isFabricOf } from "./gateway";

@@ -12,12 +12,12 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from "../kube";
-import { AllocationError } from "./allocation-error";
+import { AllocationError } from "./ipam";
 import { type Cidr, formatCidr } from "./cidr";
 import { bySeniority, isPreinstalled, networkClaimOf, requestOf } from "./claims";
 import type { IpamContext } from "./ipam-context";
 import { missingBefore, stageOf } from "./network-stage";
-import { unusableReason } from "./special-ranges";
+import { unusableReason } from "./pools";
 
 /**
  * Gives every Network its range (networking reference 7.5).

@@ -10,8 +10,7 @@ import {
   type Node,
   type Service,
 } from "../api";
-import { parseAddress } from "./address";
-import { type Cidr, formatCidr, networkOf, overlaps, parseCidr } from "./cidr";
+import { type Cidr, formatCidr, networkOf, overlaps, parseAddress, parseCidr } from "./cidr";
 import { NetworkType, typeOf } from "./network-stage";
 
 /** What this cluster's own traffic goes to: with a route to a peer over it, nodes would lose each other, the API server or the way out. */

@@ -2,8 +2,15 @@ import { isIPv4 } from "node:net";
 
 import { type Configuration, ConditionReason } from "../api";
 import { conditionStatus } from "../kube";
-import { formatAddress, parseAddress } from "../ipam/address";
-import { type Cidr, containsAddress, parseCidr, remapAddress, sameCidr } from "../ipam/cidr";
+import {
+  type Cidr,
+  containsAddress,
+  formatAddress,
+  parseAddress,
+  parseCidr,
+  remapAddress,
+  sameCidr,
+} from "../ipam/cidr";
 
 /** The condition of a Configuration that says that every network of the peer has its place here. */
 export const CIDRS_CONFIGURED = ConditionReason.networkCIDRsConfigured;

@@ -1,5 +1,7 @@
 import {
+  ClusterRoleBinding,
   Configuration,
+  Deployment,
   FirewallConfiguration,
   GatewayClient,
   GatewayServer,
@@ -9,10 +11,20 @@ import {
   IP,
   type KubeObject,
   Label,
+  LabelValue,
+  Namespace,
   Network,
   Node,
   Pod,
+  RoleBinding,
   RouteConfiguration,
+  Secret,
+  Service,
+  ServiceAccount,
+  WgGatewayClient,
+  WgGatewayClientTemplate,
+  WgGatewayServer,
+  WgGatewayServerTemplate,
 } from "../api";
 import { nodeIdentity, OwnAddressCaches } from "../ipam/own-address-caches";
 import { controllerOf, type Informer, type InformerSet } from "../kube";
@@ -152,4 +164,45 @@ function podAddresses({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
     spec: { containers: [], nodeName: spec?.nodeName, hostNetwork: spec?.hostNetwork },
     status: { phase: status?.phase, podIP: status?.podIP, podIPs: status?.podIPs },
   };
+}
+
+/** What the controllers of gateways watch beside the networking controllers' caches. */
+export class GatewayCaches {
+  readonly serverTemplates: Informer<WgGatewayServerTemplate>;
+  readonly clientTemplates: Informer<WgGatewayClientTemplate>;
+  readonly wgServers: Informer<WgGatewayServer>;
+  readonly wgClients: Informer<WgGatewayClient>;
+  readonly deployments: Informer<Deployment>;
+  readonly services: Informer<Service>;
+  readonly serviceAccounts: Informer<ServiceAccount>;
+  readonly clusterRoleBindings: Informer<ClusterRoleBinding>;
+  readonly roleBindings: Informer<RoleBinding>;
+  /** With the keys of gateways. */
+  readonly keys: Informer<Secret>;
+  /** Those that name a peer. */
+  readonly peerNamespaces: Informer<Namespace>;
+
+  constructor(informers: InformerSet) {
+    const ours = { labelSelector: Label.gatewayName };
+    this.serverTemplates = informers.informer(WgGatewayServerTemplate);
+    this.clientTemplates = informers.informer(WgGatewayClientTemplate);
+    this.wgServers = informers.informer(WgGatewayServer);
+    this.wgClients = informers.informer(WgGatewayClient);
+    this.deployments = informers.informer(Deployment, ours);
+    this.services = informers.informer(Service, ours);
+    this.serviceAccounts = informers.informer(ServiceAccount, ours);
+    this.clusterRoleBindings = informers.informer(ClusterRoleBinding, ours);
+    this.roleBindings = informers.informer(RoleBinding, ours);
+    this.keys = informers.informer(Secret, {
+      labelSelector: `${Label.gatewayResource}=${LabelValue.true}`,
+      project: withoutValues,
+    });
+    this.peerNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
+  }
+}
+
+/** Which keys there are is enough to know; the private ones stay where they are. */
+function withoutValues({ apiVersion, kind, metadata, data }: Secret): Secret {
+  const names = Object.keys(data ?? {});
+  return { apiVersion, kind, metadata, data: Object.fromEntries(names.map((name) => [name, ""])) };
 }

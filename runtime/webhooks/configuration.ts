@@ -1,7 +1,7 @@
 import { Configuration, Label, Name } from "../api";
 import { isRecord } from "../api/invalid-object";
 import { semanticallyEqual } from "../kube";
-import { remoteFaults } from "../networking/configuration/decision";
+import { remoteFaults } from "../networking/configuration/configuration-decision";
 import type { AdmissionRequest, AdmittedObject, Verdict } from "./admission-review";
 import { verdictOnValidation } from "./fault-verdict";
 import { tenantOf } from "../plan/peer-namespace";

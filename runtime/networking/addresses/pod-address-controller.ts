@@ -8,9 +8,9 @@ import {
   withGlobalMetadata,
   writeIfChanged,
 } from "../../kube";
-import { podAddress } from "../generate/node-routes";
+import { podAddress } from "../fabric/pod-routes";
 import type { NetworkingContext } from "../networking-context";
-import { wantedIP, type WantedIP } from "./wanted-ip";
+import { wantedIP, type WantedIP } from "../generated";
 
 /**
  * Gives each pod that runs at a peer an address by which other peers reach it through this cluster (networking reference 8, offloading

@@ -9,9 +9,9 @@ import {
   writeIfChanged,
 } from "../../kube";
 import { cidrMappings, isConfigured, unknownSource } from "../address-mapping";
-import { objectName } from "../generate/metadata";
+import { objectName } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import { wantedIP, type WantedIP } from "./wanted-ip";
+import { wantedIP, type WantedIP } from "../generated";
 
 /**
  * Gives the unknown senders of each peer an address that other peers can answer: through this cluster, one leaf reaches another

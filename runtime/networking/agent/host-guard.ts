@@ -2,12 +2,11 @@ import type { FirewallConfiguration, RouteConfiguration } from "../../api";
 import { type Cidr, parseCidr } from "../../ipam/cidr";
 import { conflictOf, describeConflict, type OwnRange, ownRanges } from "../../ipam/own-addresses";
 import { controllerOf } from "../../kube";
-import type { NatRule } from "../firewall/model";
+import type { NatRule } from "../firewall/firewall-table";
 import type { Kernel } from "../kernel/kernel";
-import { isOverlay } from "../links/overlay-links";
-import type { ObservedLink } from "../links/observed";
-import type { RouteRule } from "../routes/model";
-import type { ObservedRoute } from "../routes/observed";
+import { isOverlay } from "./overlay-links";
+import type { ObservedLink, ObservedRoute } from "../kernel/ip-listing";
+import type { RouteRule } from "../routes/validation";
 
 /** An object without what would take the host's own addresses away, and what was left out. */
 export interface Guarded<T> {

@@ -11,15 +11,19 @@ import {
 } from "../../kube";
 import { withRuleNames } from "../admission";
 import { ADDRESS_TABLE, addressTable, type Translation, translationsOf } from "../firewall/address-table";
-import type { FirewallTable } from "../firewall/model";
-import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
-import { hasChains, holderOf, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
+import type { FirewallTable } from "../firewall/firewall-table";
+import {
+  type Elements,
+  elementScript,
+  type NftTable,
+  removalScript,
+  renderTable,
+} from "../firewall/nft-script";
+import { hasChains, holderOf, isInPlace, type NftListing, ownTables } from "../firewall/nft-listing";
 import { CommandError } from "../kernel/command";
-import { AddressElements } from "./address-elements";
-import type { AgentContext } from "./agent-context";
+import { type AgentContext, byAge, describe, releaseDeleted } from "./agent";
+import { reportAll } from "./applied-condition";
 import type { HostGuard } from "./host-guard";
-import { reportAll } from "./applied-status";
-import { byAge, describe, releaseDeleted } from "./objects";
 import { type Pass, runPass } from "./pass";
 
 const NAME = "firewall-tables";
@@ -249,4 +253,45 @@ async function forgetUntracked({ kernel }: AgentContext, { chains = [] }: Firewa
     .filter(({ action }) => action === "notrack")
     .flatMap(({ match }) => match.flatMap(({ port }) => (port === undefined ? [] : [port.value])));
   for (const port of new Set(ports)) if (/^\d+$/.test(port)) await kernel.forgetConnections(port);
+}
+
+/** How often the elements are compared with the kernel's at most; between that, what was written is taken for what is there. */
+const COMPARED_MS = 10_000;
+
+/**
+ * Keeps the elements of the agent's table of addresses, one by one, in a table that is there with its rules. Listing them takes as long as writing them, so it
+ * is not done for each change.
+ */
+export class AddressElements {
+  private present: Elements | undefined;
+  private comparedAt = Number.NEGATIVE_INFINITY;
+
+  /** The table was loaded whole. */
+  loaded(table: NftTable): void {
+    this.present = elementsOf(table);
+    this.comparedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** There is no such table, or it is not known what became of it. */
+  forget(): void {
+    this.present = undefined;
+  }
+
+  /** Writes what differs. @throws CommandError with what nft said */
+  async keep({ kernel, runtime }: AgentContext, table: NftTable): Promise<void> {
+    const now = runtime.clock.monotonic();
+    if (this.present === undefined || now - this.comparedAt >= COMPARED_MS) {
+      this.present = await kernel.elements(table);
+      this.comparedAt = now;
+    }
+    const changes = elementScript(table, this.present);
+    if (changes === undefined) return;
+    this.present = undefined;
+    await kernel.applyTables(changes);
+    this.present = elementsOf(table);
+  }
+}
+
+function elementsOf({ maps }: NftTable): Elements {
+  return new Map(maps.map(({ name, elements }) => [name, elements]));
 }

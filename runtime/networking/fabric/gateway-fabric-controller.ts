@@ -24,10 +24,9 @@ import { formatCidr, parseCidr } from "../../ipam/cidr";
 import { NetworkType, typeOf } from "../../ipam/network-stage";
 import { cidrMappings, isConfigured, isInConflict } from "../address-mapping";
 import { peersOf } from "../caches";
-import { peerOf } from "../generate/peer";
+import { peerOf } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import { overlayInterface } from "../overlay";
-import { overlayOwnerKey, type OverlayRegistry } from "./overlay-registry";
+import { overlayInterface, overlayOwnerKey, type OverlayRegistry } from "../overlay";
 
 type Gateway = GatewayServer | GatewayClient;
 

@@ -1,17 +1,16 @@
 import { type Controller, isDeleting, ownedBy, runController, type Source, watches } from "../../kube";
-import { parseAddress } from "../../ipam/address";
-import { containsAddress, parseCidr } from "../../ipam/cidr";
+import { containsAddress, parseAddress, parseCidr } from "../../ipam/cidr";
 import { NetworkType, typeOf } from "../../ipam/network-stage";
 import { cidrMappings, isConfigured, unknownSource } from "../address-mapping";
 import {
   NODE_PORT_FIREWALL,
+  NodeMarks,
   nodePortFirewall,
   nodePortRoute,
   nodePortRouteName,
-} from "../generate/node-port-return";
-import { externalRoutes } from "../generate/node-routes";
+} from "./node-port-return";
+import { externalRoutes } from "./pod-routes";
 import type { NetworkingContext } from "../networking-context";
-import { NodeMarks } from "./node-marks";
 
 /**
  * Writes for each node the ways that lead to it in gateways: back to what it sent itself, and to what lies behind it but is no pod of the

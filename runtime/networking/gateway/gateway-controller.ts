@@ -25,12 +25,12 @@ import {
   writeIfChanged,
 } from "../../kube";
 import { maySpeakOf } from "../../plan/peer-namespace";
-import { peerOf } from "../generate/peer";
+import { peerOf } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import { renderGateway } from "../template/gateway-object";
+import { renderGateway } from "../template/gateway-template";
 import { TemplateError } from "../template/tokens";
-import type { GatewayCaches } from "./gateway-caches";
-import { exactPaths, withTemplateHash } from "./template-hash";
+import type { GatewayCaches } from "../caches";
+import { exactPaths, withTemplateHash } from "./gateway-workload";
 
 type Gateway = GatewayServer | GatewayClient;
 type Template = Parameters<typeof renderGateway>[1];

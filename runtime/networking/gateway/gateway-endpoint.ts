@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 
 import { Label, LabelValue, type Node, type Pod, type Service, type WgGatewayServer } from "../../api";
 import { keyOf, Terminal } from "../../kube";
-import { podAddress } from "../generate/node-routes";
+import { podAddress } from "../fabric/pod-routes";
 
 type Status = NonNullable<WgGatewayServer["status"]>;
 export type Endpoint = NonNullable<Status["endpoint"]>;

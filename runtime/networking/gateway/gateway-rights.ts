@@ -8,8 +8,8 @@ import {
 } from "../../api";
 import { keyOf } from "../../kube";
 import { NetworkingRole } from "../../plan/networking/names";
-import { objectName } from "../generate/metadata";
-import type { NetworkingOptions } from "../options";
+import { objectName } from "../labels";
+import type { NetworkingOptions } from "../networking-context";
 import { gatewayLabels, serviceAccountName, type WgGateway } from "./gateway-workload";
 
 /** What lets the account of a gateway do something. */

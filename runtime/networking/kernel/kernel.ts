@@ -1,10 +1,17 @@
 import { Counter, type Registry } from "prom-client";
 
-import { type ObservedLink, parseLinks, parseNeighbours } from "../links/observed";
-import { type ObservedRoute, type ObservedRule, parseRoutes, parseRules } from "../routes/observed";
+import {
+  type ObservedLink,
+  type ObservedRoute,
+  type ObservedRule,
+  parseLinks,
+  parseNeighbours,
+  parseRoutes,
+  parseRules,
+} from "./ip-listing";
 import { type RefusedLine, refusedLines } from "../routes/route-plan";
 import type { Elements } from "../firewall/nft-script";
-import { type NftListing, parseElements, parseNftListing, parseRuleCounters } from "../firewall/table-state";
+import { type NftListing, parseElements, parseNftListing, parseRuleCounters } from "../firewall/nft-listing";
 import { CommandError, type CommandResult, outputOf, runCommand } from "./command";
 
 interface TableName {

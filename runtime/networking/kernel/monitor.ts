@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 
 import { type Clock, type Logger, sleep } from "../../kube";
+import type { AgentContext } from "../agent/agent";
 
 export interface MonitorOptions {
   program: string;
@@ -40,4 +41,17 @@ export async function monitorKernel(options: MonitorOptions): Promise<void> {
     await sleep(clock, RESTART_MS, signal);
     onChange();
   }
+}
+
+/** Runs passes when the kernel reports changes of interfaces, addresses, routes and rules. */
+export function monitorLinksAndRoutes({ runtime }: AgentContext, onChange: () => void): void {
+  const { clock, log, signal } = runtime;
+  const args = ["-4", "-o", "monitor", "link", "address", "route", "rule"];
+  void monitorKernel({ program: "ip", args, onChange, clock, log, signal });
+}
+
+/** The same when the kernel reports that tables, chains or rules were removed. */
+export function monitorTables({ runtime }: AgentContext, onChange: () => void): void {
+  const { clock, log, signal } = runtime;
+  void monitorKernel({ program: "nft", args: ["monitor", "destroy"], onChange, clock, log, signal });
 }

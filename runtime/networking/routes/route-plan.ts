@@ -1,9 +1,7 @@
 import { formatCidr, parseCidr } from "../../ipam/cidr";
-import type { Route, RouteRule, RouteTable } from "./model";
-import type { ObservedRoute, ObservedRule } from "./observed";
-import { ROUTE_PROTOCOL } from "./protocol";
-import { routeTableFaults } from "./table-faults";
-import { routeTableId } from "./table-id";
+import { type Route, type RouteRule, type RouteTable, routeTableFaults } from "./validation";
+import type { ObservedRoute, ObservedRule } from "../kernel/ip-listing";
+import { ROUTE_PROTOCOL, routeTableId } from "./table-id";
 
 /** What the kernel has of a table. */
 export interface ObservedTable {

@@ -1,6 +1,5 @@
-import { AllocationError } from "../../ipam/allocation-error";
+import { AllocationError, Ipam } from "../../ipam/ipam";
 import { parseCidr, sizeOf } from "../../ipam/cidr";
-import { Ipam } from "../../ipam/ipam";
 import { parsePools } from "../../ipam/pools";
 import { DEFAULT_EXTERNAL, DEFAULT_INTERNAL } from "./networks";
 import type { NetworkingSettings } from "./settings";

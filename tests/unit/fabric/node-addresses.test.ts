@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { nodeAddresses, type SeenGateway } from "../../../runtime/fabric/node-facts-controller";
+import { nodeAddresses, type SeenGateway } from "../../../runtime/fabric/internal-node-controller";
 
 const here = (source?: string): SeenGateway => ({ isOnThisNode: true, source });
 const there = (source?: string): SeenGateway => ({ isOnThisNode: false, source });

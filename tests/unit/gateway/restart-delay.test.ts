@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { RestartDelay } from "../../../runtime/gateway/restart-delay";
+import { RestartDelay } from "../../../runtime/gateway/tunnel-interface";
 
 /** Starts it as soon as it may be, and lets it live for each of these times; returns how long each start had to wait. */
 function waits(lives: readonly number[]): number[] {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { processorsForTunnel } from "../../../runtime/gateway/wireguard-go";
+import { processorsForTunnel } from "../../../runtime/gateway/tunnel-interface";
 
 describe("the processors of wireguard-go", () => {
   const cases: [number, string, number, string][] = [

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 
 import type { InternalNode, RouteConfiguration } from "../../../runtime/api";
-import { conditionPatch } from "../../../runtime/networking/agent/applied-status";
+import { conditionPatch } from "../../../runtime/networking/agent/applied-condition";
 import {
   isFirewallOfGateway,
   isFirewallOfNode,
   isRouteOfGateway,
   isRouteOfNode,
-} from "../../../runtime/networking/agent/audience";
-import { overlayKind } from "../../../runtime/networking/agent/overlay-kind";
+} from "../../../runtime/networking/labels";
+import { overlayKind } from "../../../runtime/networking/agent/overlay-links";
 import { forwardingFault, kernelFault } from "../../../runtime/networking/kernel/host-settings";
-import { parseRoutes, parseRules } from "../../../runtime/networking/routes/observed";
+import { parseRoutes, parseRules } from "../../../runtime/networking/kernel/ip-listing";
 import { leftoverRemoval } from "../../../runtime/networking/routes/route-plan";
 
 const labelled = (of: "firewall" | "route", category?: string, subcategory?: string, unique?: string) => ({

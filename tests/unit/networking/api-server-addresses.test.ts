@@ -7,7 +7,7 @@ import {
   apiServerEndpointIPs,
   apiServerIP,
   apiServerProxyIP,
-} from "../../../runtime/networking/addresses/api-server-addresses";
+} from "../../../runtime/networking/addresses/api-server-address-controller";
 
 const service = (spec: Service["spec"]): Service => ({
   apiVersion: "v1",

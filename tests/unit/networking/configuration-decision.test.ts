@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import type { Configuration, Network } from "../../../runtime/api";
 import { parseCidr } from "../../../runtime/ipam/cidr";
-import { decideConfiguration } from "../../../runtime/networking/configuration/decision";
+import { decideConfiguration } from "../../../runtime/networking/configuration/configuration-decision";
 import { network } from "../ipam/objects";
 import { configuration } from "./configuration";
 

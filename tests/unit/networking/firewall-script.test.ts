@@ -2,14 +2,19 @@ import assert from "node:assert/strict";
 
 import { z } from "zod";
 
-import type { Chain, FilterRule, FirewallTable, Match } from "../../../runtime/networking/firewall/model";
+import type {
+  Chain,
+  FilterRule,
+  FirewallTable,
+  Match,
+} from "../../../runtime/networking/firewall/firewall-table";
 import { removalScript, renderTable } from "../../../runtime/networking/firewall/nft-script";
 import {
   holderOf,
   isInPlace,
   ownTables,
   parseNftListing,
-} from "../../../runtime/networking/firewall/table-state";
+} from "../../../runtime/networking/firewall/nft-listing";
 import { canUse, inNamespace } from "./namespace";
 
 const chain = (over: Partial<Chain>): Chain => ({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import type { GatewayClient, GatewayServer, WgGatewayServerTemplate } from "../../../runtime/api";
 import { WgGatewayServer } from "../../../runtime/api";
-import { renderGateway } from "../../../runtime/networking/template/gateway-object";
+import { renderGateway } from "../../../runtime/networking/template/gateway-template";
 import { renderValue } from "../../../runtime/networking/template/render-object";
 
 const server = (spec: GatewayServer["spec"] = {}, name = "rome"): GatewayServer => ({

@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
 
 import type { IP } from "../../../runtime/api";
-import { gatewayMasqueradeBypass } from "../../../runtime/networking/generate/gateway-masquerade-bypass";
-import { ipMappingInGateways, ipMappingOnNodes } from "../../../runtime/networking/generate/ip-mapping";
-import { masqueradeBypass } from "../../../runtime/networking/generate/masquerade-bypass";
-import { remapFirewalls } from "../../../runtime/networking/generate/remap-firewall";
+import { gatewayMasqueradeBypass } from "../../../runtime/networking/fabric/pod-routes";
+import {
+  ipMappingInGateways,
+  ipMappingOnNodes,
+} from "../../../runtime/networking/addresses/ip-mapping-controller";
+import {
+  masqueradeBypass,
+  remapFirewalls,
+} from "../../../runtime/networking/configuration/configuration-rules";
 import {
   gatewayWithoutTracking,
   nodesWithoutTracking,
   segmentSizeClamp,
-} from "../../../runtime/networking/generate/static-firewalls";
+} from "../../../runtime/networking/fabric/static-firewalls-controller";
 import { ip } from "../ipam/objects";
 import { configuration } from "./configuration";
 import { describedFirewall } from "./described";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { labelValue, objectName } from "../../../runtime/networking/generate/metadata";
+import { labelValue, objectName } from "../../../runtime/networking/labels";
 
 describe("names of generated objects", () => {
   it("are cut where Kubernetes would not take them, and stay apart", () => {

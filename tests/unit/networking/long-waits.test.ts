@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { LongWaits } from "../../../runtime/networking/agent/long-waits";
+import { LongWaits } from "../../../runtime/networking/agent/routes-pass";
 
 describe("long waits", () => {
   const DEVICE = "Cannot find device";

@@ -1,5 +1,5 @@
 /** Options of the networking controllers in the tests of this folder. */
-import type { NetworkingOptions } from "../../../runtime/networking/options";
+import type { NetworkingOptions } from "../../../runtime/networking/networking-context";
 
 export const options: NetworkingOptions = {
   liqoNamespace: "liqo",

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 
-import { parseLinks, parseNeighbours } from "../../../runtime/networking/links/observed";
+import { parseLinks, parseNeighbours } from "../../../runtime/networking/kernel/ip-listing";
 import {
   type OverlayLink,
   overlayMacAddress,
   overlayPlan,
-} from "../../../runtime/networking/links/overlay-links";
-import { tunnelLinkPlan } from "../../../runtime/networking/links/tunnel-link";
+} from "../../../runtime/networking/agent/overlay-links";
+import { tunnelLinkPlan } from "../../../runtime/gateway/tunnel-interface";
 import { canUse, Namespace } from "./namespace";
 
 const link = (over: Partial<OverlayLink> = {}): OverlayLink => ({

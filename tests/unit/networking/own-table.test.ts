@@ -4,12 +4,12 @@ import { z } from "zod";
 
 import { Event, FirewallConfiguration } from "../../../runtime/api";
 import type { RuntimeContext } from "../../../runtime/kube";
-import type { AgentContext } from "../../../runtime/networking/agent/agent-context";
+import type { AgentContext } from "../../../runtime/networking/agent/agent";
 import type { Pass } from "../../../runtime/networking/agent/pass";
-import { RefusedNamespaces } from "../../../runtime/networking/agent/refused-namespaces";
+import { RefusedNamespaces } from "../../../runtime/networking/agent/applied-condition";
 import { type OwnTable, runTablesPass } from "../../../runtime/networking/agent/tables-pass";
 import { tableOf } from "../../../runtime/networking/firewall/nft-script";
-import { type NftListing, parseNftListing } from "../../../runtime/networking/firewall/table-state";
+import { type NftListing, parseNftListing } from "../../../runtime/networking/firewall/nft-listing";
 import { Kernel } from "../../../runtime/networking/kernel/kernel";
 import type { MemoryApiServer } from "../../support/memory-api-server";
 import { endRuns, run } from "../../support/memory-run";

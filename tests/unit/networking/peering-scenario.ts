@@ -16,7 +16,7 @@ import {
 import { DEFAULT_POOLS } from "../../../runtime/ipam/pools";
 import { startIpam } from "../../../runtime/ipam/start";
 import type { RuntimeContext } from "../../../runtime/kube";
-import type { NetworkingOptions } from "../../../runtime/networking/options";
+import type { NetworkingOptions } from "../../../runtime/networking/networking-context";
 import { startNetworking } from "../../../runtime/networking/start";
 import type { MemoryApiServer } from "../../support/memory-api-server";
 import type { Scenario } from "../../support/memory-run";

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 
 import { TestClock } from "../../support/test-clock";
-import { connectionStatus, formatLatency } from "../../../runtime/networking/ping/connection-status";
+import { connectionStatus, formatLatency } from "../../../runtime/networking/connection-status";
 import {
   decodeMessage,
   encodeMessage,
   messageTime,
   nanoseconds,
   type PingMessage,
+  PingSession,
   pongTo,
-} from "../../../runtime/networking/ping/message";
-import { PingSession } from "../../../runtime/networking/ping/session";
+} from "../../../runtime/gateway/ping-session";
 
 const WIRE = '{"clusterID":"cl02","msgType":"PING","timeStamp":"2025-05-06T07:08:09.123456789Z"}';
 const decoded = (text: string) => decodeMessage(Buffer.from(text));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { RefusedNamespaces } from "../../../runtime/networking/agent/refused-namespaces";
+import { RefusedNamespaces } from "../../../runtime/networking/agent/applied-condition";
 
 describe("the namespaces in which a gateway may not report", () => {
   type Step = [at: number, what: "refuse" | "accept" | "ask", namespace: string, answer?: boolean];

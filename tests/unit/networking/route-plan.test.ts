@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 
-import type { RouteRule, RouteTable } from "../../../runtime/networking/routes/model";
-import { parseRoutes, parseRules } from "../../../runtime/networking/routes/observed";
+import {
+  type RouteRule,
+  type RouteTable,
+  routeTableFaults,
+} from "../../../runtime/networking/routes/validation";
+import { parseRoutes, parseRules } from "../../../runtime/networking/kernel/ip-listing";
 import {
   refusedLines,
   routeTablePlan,
   routeTableRemoval,
 } from "../../../runtime/networking/routes/route-plan";
-import { tableNames } from "../../../runtime/networking/routes/table-names";
-import { routeTableFaults } from "../../../runtime/networking/routes/table-faults";
-import { routeTableId } from "../../../runtime/networking/routes/table-id";
+import { routeTableId, tableNames } from "../../../runtime/networking/routes/table-id";
 import { canUse, Namespace } from "./namespace";
 
 const table = (...rules: RouteRule[]): RouteTable => ({ name: "cl02-node-gw", rules });

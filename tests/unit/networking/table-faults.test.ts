@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 
-import type { Chain, FirewallTable, Match } from "../../../runtime/networking/firewall/model";
-import { nftName, ruleComment } from "../../../runtime/networking/firewall/nft-names";
-import { tableFaults } from "../../../runtime/networking/firewall/table-faults";
+import {
+  type Chain,
+  type FirewallTable,
+  type Match,
+  nftName,
+  ruleComment,
+} from "../../../runtime/networking/firewall/firewall-table";
+import { tableFaults } from "../../../runtime/networking/firewall/validation";
 
 type Rules = Chain["rules"];
 const filterChain = (rules: Rules, over: Partial<Chain> = {}): FirewallTable => ({

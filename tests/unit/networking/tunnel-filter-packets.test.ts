@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 
 import { parseCidr } from "../../../runtime/ipam/cidr";
 import { addressTable, translationsOf } from "../../../runtime/networking/firewall/address-table";
-import { publishedBy, tunnelFilter } from "../../../runtime/networking/firewall/tunnel-filter";
-import { ipMappingInGateways } from "../../../runtime/networking/generate/ip-mapping";
+import { publishedBy, tunnelFilter } from "../../../runtime/gateway/packet-filter";
+import { ipMappingInGateways } from "../../../runtime/networking/addresses/ip-mapping-controller";
 import { startDatagramEcho } from "../../support/lab-traffic";
 import { recordDatagrams, recorded, sendDatagram } from "../../support/lab-datagrams";
 import { type LabHost, NetworkLab } from "../../support/network-lab";

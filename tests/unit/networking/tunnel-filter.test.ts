@@ -3,13 +3,9 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 
 import { formatCidr, parseCidr } from "../../../runtime/ipam/cidr";
-import type { FirewallTable, NatRule } from "../../../runtime/networking/firewall/model";
-import { isInPlace, parseRuleCounters } from "../../../runtime/networking/firewall/table-state";
-import {
-  publishedBy,
-  tunnelFilter,
-  type TunnelFilterFacts,
-} from "../../../runtime/networking/firewall/tunnel-filter";
+import type { FirewallTable, NatRule } from "../../../runtime/networking/firewall/firewall-table";
+import { isInPlace, parseRuleCounters } from "../../../runtime/networking/firewall/nft-listing";
+import { publishedBy, tunnelFilter, type TunnelFilterFacts } from "../../../runtime/gateway/packet-filter";
 
 const facts: TunnelFilterFacts = {
   device: "liqo-tunnel",

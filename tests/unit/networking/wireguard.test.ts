@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 
 import type { PublicKey } from "../../../runtime/api";
 import { wireGuardKeyPair } from "../../../runtime/identity";
-import { peerKeyOf, wireGuardConfiguration } from "../../../runtime/networking/wireguard/configuration";
-import { endpointOrder } from "../../../runtime/networking/wireguard/endpoint-order";
+import { peerKeyOf, wireGuardConfiguration } from "../../../runtime/gateway/wireguard";
+import { endpointOrder } from "../../../runtime/gateway/server-endpoint";
 import { Namespace } from "./namespace";
 
 const rome = wireGuardKeyPair(Buffer.alloc(32, 1));

@@ -1,0 +1,210 @@
+import { isIPv4 } from "node:net";
+
+import {
+  type Configuration,
+  type FirewallConfiguration,
+  type InternalNode,
+  type IP,
+  Label,
+  LabelValue,
+  Name,
+  type Pod,
+  type RouteConfiguration,
+} from "../../api";
+import { containsAddress, formatAddress, formatCidr, parseAddress } from "../../ipam/cidr";
+import { controlledBy } from "../../kube";
+import { cidrMappings, isConfigured } from "../address-mapping";
+import { firewallConfiguration, type Generated, Priority, routeConfiguration, source } from "../generated";
+import { objectName } from "../labels";
+import type { Route } from "../routes/validation";
+
+export function externalRouteName(node: string): string {
+  return objectName(`${node}-extcidr`);
+}
+
+/**
+ * In the gateways on a node: what peers send to addresses that are no pod's of this cluster goes to that node, which routes it like its own traffic. Those are
+ * the addresses of IPs, and pods of other peers, to which this cluster is a hub (networking reference 14.5, 15.4).
+ *
+ * IPs of pods that peers run lie in the networks of those peers, and need no route of their own: however many there are, this stays small.
+ */
+export function externalRoutes(
+  node: InternalNode,
+  configurations: readonly Configuration[],
+  ips: readonly IP[],
+  liqoNamespace: string,
+): Generated<RouteConfiguration> {
+  const name = externalRouteName(node.metadata.name);
+  const { gateway, node: end } = node.spec.interface;
+  const towardsNode = (dst: string): Route => ({ dst, dev: gateway.name, gw: end.ip });
+  const networks = configurations
+    .filter(isConfigured)
+    .flatMap((configuration) => cidrMappings(configuration, "pod").map(({ remapped }) => remapped));
+  const addresses = new Set(
+    ips
+      .filter(({ metadata, status }) => !metadata.deletionTimestamp && status?.ip)
+      .map(({ spec }) => parseAddress(spec.ip))
+      .filter((address) => !networks.some((network) => containsAddress(network, address))),
+  );
+  return routeConfiguration(
+    {
+      name,
+      namespace: liqoNamespace,
+      audience: { category: "gateway", subcategory: "fabric-node", unique: node.metadata.name },
+      owner: controlledBy(node),
+    },
+    {
+      name,
+      rules: [
+        ...[...new Set(networks.map(formatCidr))].sort().map((dst) => ({
+          dst,
+          iif: Name.tunnelInterface,
+          routes: [towardsNode(dst)],
+        })),
+        {
+          iif: Name.tunnelInterface,
+          routes: [...addresses]
+            .sort((a, b) => a - b)
+            .map((address) => towardsNode(`${formatAddress(address)}/32`)),
+        },
+      ],
+    },
+  );
+}
+
+export function podRouteName(node: string): string {
+  return objectName(`${node}-gw-node`);
+}
+
+/** In every gateway: the way to a node, and through it to the pods on it (networking reference 14.5). */
+export function podRoutes(
+  node: InternalNode,
+  pods: readonly Pod[],
+  liqoNamespace: string,
+): Generated<RouteConfiguration> {
+  const { gateway, node: end } = node.spec.interface;
+  const ip = `${end.ip}/32`;
+  return routeConfiguration(
+    {
+      name: podRouteName(node.metadata.name),
+      namespace: liqoNamespace,
+      audience: { category: "gateway", subcategory: "fabric" },
+      owner: controlledBy(node),
+    },
+    {
+      name: node.metadata.name,
+      rules: [
+        { dst: ip, routes: [{ dst: ip, dev: gateway.name, scope: "link" }] },
+        {
+          iif: Name.tunnelInterface,
+          routes: routedPods(pods).map(({ address, pod }) => ({
+            dst: `${address}/32`,
+            gw: end.ip,
+            targetRef: { kind: "Pod", namespace: pod.metadata.namespace, name: pod.metadata.name },
+          })),
+        },
+      ],
+    },
+  );
+}
+
+/** Whether a pod has an address on the network of pods that gateways route to. */
+export function isRouted(pod: Pod): boolean {
+  return (
+    pod.spec?.hostNetwork !== true &&
+    pod.metadata.labels?.[Label.shadowPod] !== LabelValue.true &&
+    pod.status?.phase !== "Succeeded" &&
+    pod.status?.phase !== "Failed" &&
+    podAddress(pod) !== undefined
+  );
+}
+
+/** A pod's IPv4 address; in a cluster of both families it may be the second one. */
+export function podAddress({ status }: Pod): string | undefined {
+  const addresses = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)];
+  return addresses.find((address) => address !== undefined && isIPv4(address));
+}
+
+/** An address that was given to a new pod while the old one is still listed is the new one's. */
+function routedPods(pods: readonly Pod[]): { address: string; pod: Pod }[] {
+  const byAddress = new Map<string, Pod>();
+  for (const pod of pods.filter(isRouted)) {
+    const address = podAddress(pod) ?? "";
+    const other = byAddress.get(address);
+    if (other === undefined || isYounger(pod, other)) byAddress.set(address, pod);
+  }
+  return [...byAddress]
+    .map(([address, pod]) => ({ address, pod }))
+    .sort((a, b) => parseAddress(a.address) - parseAddress(b.address));
+}
+
+function isYounger(a: Pod, b: Pod): boolean {
+  const [deletingA, deletingB] = [a, b].map(({ metadata }) => Boolean(metadata.deletionTimestamp));
+  if (deletingA !== deletingB) return deletingB === true;
+  return (a.metadata.creationTimestamp ?? "") > (b.metadata.creationTimestamp ?? "");
+}
+
+export function gatewayMasqueradeBypassName(node: string): string {
+  return objectName(`${node}-gw-masquerade-bypass`);
+}
+
+/**
+ * On one node: what gateway pods on it send to nodes over the overlay keeps their address. Some CNIs masquerade it, and nodes take packets of the overlay
+ * only from the address that they know (networking reference 14.7). Undefined where no gateway runs on the node.
+ */
+export function gatewayMasqueradeBypass(
+  node: InternalNode,
+  gateways: readonly Pod[],
+  genevePort: number,
+  liqoNamespace: string,
+): Generated<FirewallConfiguration> | undefined {
+  const rules = gateways.flatMap((pod) => {
+    const address = podAddress(pod);
+    if (address === undefined) return [];
+    const { name, namespace } = pod.metadata;
+    return [{ pod: { kind: "Pod", name, namespace }, address }];
+  });
+  if (rules.length === 0) return undefined;
+  const name = gatewayMasqueradeBypassName(node.metadata.name);
+  const generated = firewallConfiguration(
+    {
+      name,
+      namespace: liqoNamespace,
+      audience: { category: "fabric", subcategory: "single-node", unique: node.metadata.name },
+      owner: controlledBy(node),
+    },
+    {
+      name,
+      chains: [
+        {
+          name: "pre-postrouting",
+          type: "nat",
+          policy: "accept",
+          hook: "postrouting",
+          priority: Priority.beforeSrcNat,
+          rules: {
+            natRules: rules
+              .sort((a, b) => (a.address < b.address ? -1 : 1))
+              .map(({ pod, address }) => ({
+                // Gateways of two peers, each in its namespace, may have pods of one name.
+                name: `${pod.namespace ?? ""}/${pod.name}`,
+                match: [
+                  source(address),
+                  {
+                    op: "eq",
+                    proto: { value: "udp" },
+                    port: { value: String(genevePort), position: "dst" },
+                  },
+                ],
+                natType: "snat",
+                to: address,
+                targetRef: pod,
+              })),
+          },
+        },
+      ],
+    },
+  );
+  generated.metadata.labels[Label.gatewayMasqueradeBypass] = LabelValue.true;
+  return generated;
+}
