@@ -1,21 +1,29 @@
 import { z } from "zod";
 
 import * as flag from "../component/flags";
-import { EndpointSlice, Finalizer, FirewallConfiguration, InternalNode, RouteConfiguration } from "../api";
+import {
+  EndpointSlice,
+  Finalizer,
+  FirewallConfiguration,
+  InternalNode,
+  Label,
+  RouteConfiguration,
+} from "../api";
 import { UsageError } from "../component/command-line";
 import { defineComponent } from "../component/component";
 import { type RuntimeContext, watches } from "../kube";
 import { type AgentContext, agentFlags } from "../networking/agent/agent";
 import { RefusedNamespaces } from "../networking/agent/applied-condition";
 import { HostGuard } from "../networking/agent/host-guard";
+import { OverlayCaches } from "../networking/agent/overlay-links";
 import { runRoutesPass } from "../networking/agent/routes-pass";
 import { runTablesPass } from "../networking/agent/tables-pass";
 import { kernelFault } from "../networking/kernel/host-settings";
 import { Kernel } from "../networking/kernel/kernel";
 import { monitorLinksAndRoutes, monitorTables } from "../networking/kernel/monitor";
-import { categorySelector, isFirewallOfNode, isRouteOfNode } from "../networking/labels";
-import { runNodeFactsController } from "./internal-node-controller";
-import { NodeOverlay } from "./overlay";
+import { categorySelector, isFirewallOfNode, isRouteOfNode, labelValue } from "../networking/labels";
+import { runInternalNodeController } from "./internal-node-controller";
+import { nodeOverlay } from "./overlay";
 import { cleanUp, freeHost, goesForGood } from "./removal";
 
 /** Flags of the agent on each node, by upstream's names (networking reference 19.2). */
@@ -39,7 +47,7 @@ export const fabric = defineComponent({ name: "fabric", flags: fabricFlags, star
  * Starts the agent of a node: the overlay to the gateways, the routes to peers through them, and the tables that keep addresses right on the
  * way (networking reference 11). It touches only what agents have set: what has their protocol number, their mark, or their prefix.
  */
-export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): Promise<void> {
+async function startFabric(runtime: RuntimeContext, flags: FabricFlags): Promise<void> {
   const kernel = new Kernel(runtime.metrics);
   if (flags.cleanUp) {
     await cleanUp(kernel);
@@ -78,7 +86,13 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     },
   );
   await freeHost(kernel, guard, runtime.log, () => cleanUp(kernel));
-  const facts = runNodeFactsController(runtime, kernel, nodes, flags.nodename, () => guard.defaultGateways);
+  const facts = runInternalNodeController(
+    runtime,
+    kernel,
+    nodes,
+    flags.nodename,
+    () => guard.defaultGateways,
+  );
   const tables = runTablesPass(agent, {
     guard,
     guardSources: (key) => [watches(apiServer, { keys: () => [key] })],
@@ -89,27 +103,26 @@ export async function startFabric(runtime: RuntimeContext, flags: FabricFlags): 
     finalizer: Finalizer.firewallConfiguration,
     alone: false,
   });
-  const overlay = new NodeOverlay(informers, nodes, {
-    node: flags.nodename,
-    port: flags.genevePort,
-    arp: !flags.disableArp,
+  const overlay = new OverlayCaches(informers, {
+    tunnels: { labelSelector: `${Label.internalNodeName}=${labelValue(flags.nodename)}` },
   });
+  const overlayOptions = { node: flags.nodename, port: flags.genevePort, arp: !flags.disableArp };
   const routes = runRoutesPass(agent, {
     routes: informers.informer(RouteConfiguration, { labelSelector: categorySelector.route("fabric") }),
     isOurs: isRouteOfNode,
     finalizer: Finalizer.routeConfiguration,
-    overlay: () => overlay.desired(),
+    overlay: () => nodeOverlay(overlay, overlayOptions),
     overlaySources: (key) => [...overlay.sources(key), watches(apiServer, { keys: () => [key] })],
     guard,
     after: tables.first,
   });
   if (flags.enableRouteMonitor) {
-    monitorLinksAndRoutes(agent, () => {
+    monitorLinksAndRoutes(runtime, () => {
       routes.again();
       facts.again();
     });
   }
-  if (flags.enableNftMonitor) monitorTables(agent, () => tables.again());
+  if (flags.enableNftMonitor) monitorTables(runtime, () => tables.again());
 
   runtime.shutdown.add(
     new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ export interface SeenGateway {
  * Says on the node's InternalNode what gateways must know of it: the addresses that its packets to them come from, found by asking the kernel
  * (networking reference 11), and what its kernel has for the overlay.
  */
-export function runNodeFactsController(
+export function runInternalNodeController(
   runtime: RuntimeContext,
   kernel: Kernel,
   nodes: Informer<InternalNode>,

@@ -13,7 +13,7 @@ const LOOK_MS = 500;
  * One that cannot renew its lease goes on until it learns that another has it: while the API server is away nobody can take it, and traffic
  * need not stop for that.
  */
-export class Activity {
+export class ActiveReplica {
   private active: boolean;
 
   constructor(

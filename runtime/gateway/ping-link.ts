@@ -2,14 +2,8 @@ import { createSocket, type Socket } from "node:dgram";
 
 import { type Clock, type Logger, sleep } from "../kube";
 import { every } from "../networking/agent/pass";
-import {
-  decodeMessage,
-  encodeMessage,
-  type PingOptions,
-  PingSession,
-  pongTo,
-  type Reachability,
-} from "./ping-session";
+import type { Reachability } from "../networking/connection-status";
+import { decodeMessage, encodeMessage, type PingOptions, PingSession, pongTo } from "./ping-session";
 
 export interface PingLinkOptions extends PingOptions {
   port: number;

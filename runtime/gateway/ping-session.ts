@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import type { Clock } from "../kube";
+import type { Reachability } from "../networking/connection-status";
 
 /**
  * The probe that two gateways send each other through the tunnel, over UDP: part of the wire contract (networking reference 10.4). A ping
@@ -68,20 +69,6 @@ export interface PingOptions {
   /** Pings without an answer until the tunnel counts as down. Default: 5. */
   lossThreshold?: number;
 }
-
-/** What the pings say about a tunnel. Unknown until the first answer, or until too many have failed to come. */
-export type Reachability =
-  | { state: "unknown" }
-  | {
-      state: "connected";
-      /** Of the last answer. */
-      latencyMs: number;
-      /** Of the fastest of the last answers, which is what the path takes without what else keeps machines busy; undefined while they are too few. */
-      leastMs?: number;
-    }
-  | { state: "lost" }
-  /** A step before the first ping is missing, and was for some time. */
-  | { state: "waiting" };
 
 /** Answers that are looked at together: a minute of them by default. */
 const RECENT = 30;

@@ -29,7 +29,7 @@ import {
 import { formatAddress, formatCidr, parseCidr, sameCidr } from "./cidr";
 import { ipClaimOf, isPreinstalled } from "./claims";
 import { AllocationError, type IPClaim } from "./ipam";
-import type { IpamContext } from "./ipam-context";
+import { type IpamContext, MANAGED_BY_IP } from "./ipam-context";
 import { peerIPFaults } from "./peer-ip-faults";
 
 /** An IP that waits for this long says so, in milliseconds. */
@@ -238,9 +238,6 @@ class Reconciliation {
     await this.context.runtime.client.delete(kind, object.metadata, { uid: object.metadata.uid });
   }
 }
-
-/** Value of the label that says which controller made an object. */
-export const MANAGED_BY_IP = "ip";
 
 /** Keeps Kubernetes' own controllers away from the slice. */
 const SLICE_MANAGER = "ip.ipam.liqo.io";

@@ -1,10 +1,12 @@
 import { Configuration, EndpointSlice, IP, Label, Namespace, Network, Service } from "../api";
 import type { GlobalMetadata, Informer, InformerSet, RuntimeContext } from "../kube";
 import { isTenantNamespace } from "../plan/peer-namespace";
-import { MANAGED_BY_IP } from "./ip-controller";
 import type { Ipam } from "./ipam";
 import { NetworkType, typeOf } from "./network-stage";
 import type { OwnAddressCaches } from "./own-address-caches";
+
+/** Value of the label that marks what the controller of IPs makes. */
+export const MANAGED_BY_IP = "ip";
 
 /** What the address management is told by the flags of its process. */
 export interface IpamOptions {

@@ -1,48 +1,82 @@
 import type { Connection } from "../api";
-import type { Reachability } from "../gateway/ping-session";
-
-export type ConnectionStatus = NonNullable<Connection["status"]>;
-
-/** Latency as a Connection shows it: whole milliseconds, or microseconds below one. */
-export function formatLatency(ms: number): string {
-  if (ms >= 1) return `${Math.floor(ms)}ms`;
-  const microseconds = Math.floor(ms * 1000);
-  // The letter is U+03BC, as upstream writes it.
-  return microseconds > 0 ? `${microseconds}\u03bcs` : "N/A";
-}
-
-/** A latency is another one when it is half as long again, or as much shorter, and by this many milliseconds. */
-const NOTABLE_MS = 5;
 
 /**
- * The status that a Connection should have; undefined where the present one may stay: at rest it is never written. The state is told at once. A latency is
- * written with it, and again when the least of a minute has become notably another, at most once in the interval; each one is in the gateway's metrics. While
- * nothing is known yet, the state is `Connecting` (networking reference 10.4, which writes every latency that is older than the interval).
+ * The status of a Connection, whoever writes it: the gateway's process, which pings the peer, and the controller manager, which sees that the
+ * gateway does not run. Both write what {@link connectionStatus} decides, and nothing else decides it.
+ */
+
+type ConnectionStatus = NonNullable<Connection["status"]>;
+
+/** What the pings say about a tunnel. Unknown until the first answer, or until too many have failed to come. */
+export type Reachability =
+  | { state: "unknown" }
+  | {
+      state: "connected";
+      /** Of the last answer, in milliseconds. */
+      latencyMs: number;
+      /** Of the fastest of the last answers, in milliseconds: what the path takes while the machines are idle. Undefined while they are too few. */
+      leastMs?: number;
+    }
+  | { state: "lost" }
+  /** A step before the first ping is missing, and was for some time. */
+  | { state: "waiting" };
+
+/** What is observed of a tunnel. */
+export type TunnelObservation =
+  | Reachability
+  /** The tunnel is set up, and nobody pings. */
+  | { state: "configured" }
+  /** No replica of the gateway has been ready for some time. */
+  | { state: "gatewayDown" };
+
+/**
+ * A status with each of its fields but `observedGeneration`, which the client writes. Undefined leaves a field as it is. A field that the schema
+ * gets is missing here until each observation decides it, and the compiler says so.
+ */
+export type DecidedStatus = {
+  [Field in Exclude<keyof ConnectionStatus, "observedGeneration">]: ConnectionStatus[Field];
+};
+
+export interface ConnectionStatusOptions {
+  /** Wall clock, in milliseconds. */
+  now: number;
+  /** A latency is written at most once in this time. */
+  refreshIntervalMs: number;
+  /** Whether this process has already reported that packets pass through its present tunnel. Default: true. */
+  confirmed?: boolean;
+}
+
+/**
+ * The status that a Connection should have; undefined where the present one may stay. A tunnel at rest is never written.
  *
- * A gateway that made its tunnel anew says once itself that packets pass, where its predecessor left `Connected`: whoever has changed the tunnel sees
- * that it is the new one that works.
+ * A change of the state is written at once. A latency is written with it, and again when the least of a minute has changed notably, at most once in
+ * the interval; the gateway's metrics have each one. While nothing is known yet, the state is `Connecting` (networking reference 10.4, which writes
+ * every latency that is older than the interval).
  *
- * @param now wall clock, milliseconds
- * @param confirmed whether what is told is told of the present tunnel
+ * A gateway with a new tunnel writes once itself that packets pass, even where its predecessor left `Connected`: whoever has changed the tunnel sees
+ * that the new one works.
  */
 export function connectionStatus(
-  reachability: Reachability,
+  observation: TunnelObservation,
   present: ConnectionStatus | undefined,
-  now: number,
-  refreshIntervalMs: number,
-  confirmed = true,
-): ConnectionStatus | undefined {
-  switch (reachability.state) {
+  { now, refreshIntervalMs, confirmed = true }: ConnectionStatusOptions,
+): DecidedStatus | undefined {
+  switch (observation.state) {
     case "unknown":
-      return present?.value ? undefined : { value: "Connecting" };
+      return present?.value ? undefined : { value: "Connecting", latency: undefined };
     case "waiting":
-      return present?.value === "Connecting" ? undefined : { value: "Connecting", latency: { value: "N/A" } };
+      return present?.value === "Connecting" ? undefined : { value: "Connecting", latency: NO_LATENCY };
+    case "configured":
+      return { value: "Connected", latency: undefined };
     case "lost":
-      return present?.value === "Error" ? undefined : { value: "Error", latency: { value: "N/A" } };
+      return present?.value === "Error" ? undefined : { value: "Error", latency: NO_LATENCY };
+    case "gatewayDown":
+      // The gateway itself writes the other states, and is not there to take this one back.
+      return present?.value === "Connected" ? { value: "Error", latency: NO_LATENCY } : undefined;
     case "connected": {
-      if (present?.value !== "Connected") return connected(reachability.latencyMs, now);
-      if (!confirmed) return connectedStill(present, reachability.latencyMs, now);
-      const { leastMs } = reachability;
+      if (present?.value !== "Connected") return connected(observation.latencyMs, now);
+      if (!confirmed) return stillConnected(present, observation.latencyMs, now);
+      const { leastMs } = observation;
       if (leastMs === undefined) return undefined;
       const since = Date.parse(present.latency?.timestamp ?? "");
       if (Math.abs(now - since) <= refreshIntervalMs) return undefined;
@@ -52,7 +86,9 @@ export function connectionStatus(
   }
 }
 
-function connected(latencyMs: number, now: number): ConnectionStatus {
+const NO_LATENCY = { value: "N/A" };
+
+function connected(latencyMs: number, now: number): DecidedStatus {
   return {
     value: "Connected",
     latency: {
@@ -62,15 +98,26 @@ function connected(latencyMs: number, now: number): ConnectionStatus {
   };
 }
 
-/** The latency stays: the first answer of a gateway waits for the handshake. */
-function connectedStill({ latency }: ConnectionStatus, ms: number, now: number): ConnectionStatus {
+/** The latency stays: the first answer that a gateway gets waits for the handshake. */
+function stillConnected({ latency }: ConnectionStatus, ms: number, now: number): DecidedStatus {
   const fresh = connected(ms, now);
   return { ...fresh, latency: { ...fresh.latency, ...(latency?.value && { value: latency.value }) } };
 }
 
+/** A latency has changed when it is half as long again, or as much shorter, and by this many milliseconds. */
+const NOTABLE_MS = 5;
+
 function isNotable(beforeMs: number, nowMs: number): boolean {
   const [less, more] = beforeMs < nowMs ? [beforeMs, nowMs] : [nowMs, beforeMs];
   return more - less >= NOTABLE_MS && more >= less * 1.5;
+}
+
+/** Latency as a Connection shows it: whole milliseconds, or microseconds below one. */
+export function formatLatency(ms: number): string {
+  if (ms >= 1) return `${Math.floor(ms)}ms`;
+  const microseconds = Math.floor(ms * 1000);
+  // The letter is U+03BC, as upstream writes it.
+  return microseconds > 0 ? `${microseconds}\u03bcs` : "N/A";
 }
 
 /** Milliseconds of what {@link formatLatency} wrote; undefined where it is something else. */

@@ -1,4 +1,13 @@
-import { Annotation, type InternalNode } from "../../api";
+import { Annotation, GeneveTunnel, InternalFabric, InternalNode } from "../../api";
+import {
+  exceptStatus,
+  type Informer,
+  type InformerSet,
+  type Selection,
+  type Source,
+  type SourceEvent,
+  watches,
+} from "../../kube";
 import { parseAddress } from "../../ipam/cidr";
 import type { Kernel } from "../kernel/kernel";
 import { neighbourText, type ObservedLink } from "../kernel/ip-listing";
@@ -24,6 +33,47 @@ export interface OverlayLink {
   /** Of the other end in the overlay, where it is known without asking: that end does not answer where a pod of its peer has the address. */
   peer?: string;
   arp: boolean;
+}
+
+/** The overlay's interfaces that an agent wants. */
+export interface DesiredOverlay {
+  links: OverlayLink[];
+  /** Names of the interfaces that stay as they are, because what they should be is not known yet. */
+  kept: Set<string>;
+}
+
+export interface OverlayOptions {
+  /** The node that the agent runs on. */
+  node: string;
+  /** UDP port of the overlay. */
+  port: number;
+  arp: boolean;
+}
+
+/** The objects that an agent reads its overlay from. */
+export class OverlayCaches {
+  readonly tunnels: Informer<GeneveTunnel>;
+  readonly fabrics: Informer<InternalFabric>;
+  readonly nodes: Informer<InternalNode>;
+
+  constructor(
+    informers: InformerSet,
+    { tunnels, fabrics }: { tunnels?: Selection<GeneveTunnel>; fabrics?: Selection<InternalFabric> },
+  ) {
+    this.tunnels = informers.informer(GeneveTunnel, tunnels);
+    this.fabrics = informers.informer(InternalFabric, fabrics);
+    this.nodes = informers.informer(InternalNode);
+  }
+
+  /** @param ofNode which changes of nodes matter. Default: all but those of the status. */
+  sources(key: string, ofNode: (event: SourceEvent<InternalNode>) => boolean = exceptStatus): Source[] {
+    const keys = () => [key];
+    return [
+      watches(this.tunnels, { keys, when: exceptStatus }),
+      watches(this.fabrics, { keys, when: exceptStatus }),
+      watches(this.nodes, { keys, when: ofNode }),
+    ];
+  }
 }
 
 export interface OverlayPlan {

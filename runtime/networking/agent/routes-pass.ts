@@ -9,9 +9,10 @@ import {
   watches,
 } from "../../kube";
 import type { ObservedLink, ObservedRoute, ObservedRule } from "../kernel/ip-listing";
-import { isOverlay, type OverlayLink, overlayPlan } from "./overlay-links";
+import { type DesiredOverlay, isOverlay, overlayPlan } from "./overlay-links";
 import { localLookupPlan, overlayLookupPlan, tableInGateway } from "../routes/local-lookup";
-import { leftoverRemoval, type RefusedLine, routeTablePlan } from "../routes/route-plan";
+import { leftoverRemoval, routeTablePlan } from "../routes/route-plan";
+import type { RefusedLine } from "../kernel/kernel";
 import { routeTableId, writeTableNames } from "../routes/table-id";
 import { type AgentContext, byAge, describe, releaseDeleted } from "./agent";
 import { reportAll } from "./applied-condition";
@@ -22,13 +23,6 @@ const NAME = "links-and-routes";
 /** Upstream's, for a next hop that is not there yet. */
 const WAIT_MS = 1_000;
 const RETRY_MS = 10_000;
-
-/** The overlay's interfaces that an agent wants. */
-export interface DesiredOverlay {
-  links: OverlayLink[];
-  /** Names of those that stay as they are, because it is not known yet how they should be. */
-  kept: Set<string>;
-}
 
 export interface RoutesOptions {
   routes: Informer<RouteConfiguration>;

@@ -1,76 +1,18 @@
 import { isIPv4 } from "node:net";
 
 import {
-  type Configuration,
   type FirewallConfiguration,
   type InternalNode,
-  type IP,
   Label,
   LabelValue,
   Name,
   type Pod,
   type RouteConfiguration,
 } from "../../api";
-import { containsAddress, formatAddress, formatCidr, parseAddress } from "../../ipam/cidr";
+import { parseAddress } from "../../ipam/cidr";
 import { controlledBy } from "../../kube";
-import { cidrMappings, isConfigured } from "../address-mapping";
 import { firewallConfiguration, type Generated, Priority, routeConfiguration, source } from "../generated";
 import { objectName } from "../labels";
-import type { Route } from "../routes/validation";
-
-export function externalRouteName(node: string): string {
-  return objectName(`${node}-extcidr`);
-}
-
-/**
- * In the gateways on a node: what peers send to addresses that are no pod's of this cluster goes to that node, which routes it like its own traffic. Those are
- * the addresses of IPs, and pods of other peers, to which this cluster is a hub (networking reference 14.5, 15.4).
- *
- * IPs of pods that peers run lie in the networks of those peers, and need no route of their own: however many there are, this stays small.
- */
-export function externalRoutes(
-  node: InternalNode,
-  configurations: readonly Configuration[],
-  ips: readonly IP[],
-  liqoNamespace: string,
-): Generated<RouteConfiguration> {
-  const name = externalRouteName(node.metadata.name);
-  const { gateway, node: end } = node.spec.interface;
-  const towardsNode = (dst: string): Route => ({ dst, dev: gateway.name, gw: end.ip });
-  const networks = configurations
-    .filter(isConfigured)
-    .flatMap((configuration) => cidrMappings(configuration, "pod").map(({ remapped }) => remapped));
-  const addresses = new Set(
-    ips
-      .filter(({ metadata, status }) => !metadata.deletionTimestamp && status?.ip)
-      .map(({ spec }) => parseAddress(spec.ip))
-      .filter((address) => !networks.some((network) => containsAddress(network, address))),
-  );
-  return routeConfiguration(
-    {
-      name,
-      namespace: liqoNamespace,
-      audience: { category: "gateway", subcategory: "fabric-node", unique: node.metadata.name },
-      owner: controlledBy(node),
-    },
-    {
-      name,
-      rules: [
-        ...[...new Set(networks.map(formatCidr))].sort().map((dst) => ({
-          dst,
-          iif: Name.tunnelInterface,
-          routes: [towardsNode(dst)],
-        })),
-        {
-          iif: Name.tunnelInterface,
-          routes: [...addresses]
-            .sort((a, b) => a - b)
-            .map((address) => towardsNode(`${formatAddress(address)}/32`)),
-        },
-      ],
-    },
-  );
-}
 
 export function podRouteName(node: string): string {
   return objectName(`${node}-gw-node`);

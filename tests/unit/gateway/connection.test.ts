@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Connection, GatewayClient } from "../../../runtime/api";
 import { ConnectionObject } from "../../../runtime/gateway/connection";
 import { type Gateway, gatewayFlags, gatewayOf } from "../../../runtime/gateway/gateway";
-import type { Reachability } from "../../../runtime/gateway/ping-session";
+import type { Reachability } from "../../../runtime/networking/connection-status";
 import { MemoryApiServer } from "../../support/memory-api-server";
 import { type TestContext, testContext } from "../../support/runtime-context";
 import { until } from "../../support/until";

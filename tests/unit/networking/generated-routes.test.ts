@@ -8,7 +8,8 @@ import {
   overlayTunnelKey,
 } from "../../../runtime/networking/fabric/internal-fabric-controller";
 import { nodePortFirewall, nodePortRoute } from "../../../runtime/networking/fabric/node-port-return";
-import { externalRoutes, isRouted, podRoutes } from "../../../runtime/networking/fabric/pod-routes";
+import { externalRoutes } from "../../../runtime/networking/fabric/node-routes-controller";
+import { isRouted, podRoutes } from "../../../runtime/networking/fabric/pod-routes";
 import { tunnelRoutes } from "../../../runtime/networking/configuration/configuration-rules";
 import { ip } from "../ipam/objects";
 import { configuration } from "./configuration";

@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 
+import { refusedLines } from "../../../runtime/networking/kernel/kernel";
+
 import {
   type RouteRule,
   type RouteTable,
   routeTableFaults,
 } from "../../../runtime/networking/routes/validation";
 import { parseRoutes, parseRules } from "../../../runtime/networking/kernel/ip-listing";
-import {
-  refusedLines,
-  routeTablePlan,
-  routeTableRemoval,
-} from "../../../runtime/networking/routes/route-plan";
+import { routeTablePlan, routeTableRemoval } from "../../../runtime/networking/routes/route-plan";
 import { routeTableId, tableNames } from "../../../runtime/networking/routes/table-id";
 import { canUse, Namespace } from "./namespace";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 
 import { TestClock } from "../../support/test-clock";
-import { connectionStatus, formatLatency } from "../../../runtime/networking/connection-status";
 import {
   decodeMessage,
   encodeMessage,
@@ -161,104 +160,4 @@ describe("a ping session", () => {
     assert.notEqual(first.timeStamp, second.timeStamp);
     assert.deepEqual([session.pong(answer(first)), session.pong(answer(second))], ["accepted", "accepted"]);
   });
-});
-
-describe("the status of a Connection", () => {
-  const now = Date.UTC(2026, 4, 4, 12, 0, 9, 500);
-  const at = (seconds: number) => `2026-05-04T12:00:0${seconds}Z`;
-  const connected = { state: "connected", latencyMs: 12.7 } as const;
-  const atLeast = (leastMs: number) => ({ ...connected, leastMs });
-
-  it("shows latency as upstream does", () => {
-    assert.deepEqual([0, 0.0004, 0.4571, 0.9999, 1, 12.7, 2500].map(formatLatency), [
-      "N/A",
-      "N/A",
-      "457μs",
-      "999μs",
-      "1ms",
-      "12ms",
-      "2500ms",
-    ]);
-  });
-
-  const cases: [string, Parameters<typeof connectionStatus>, ReturnType<typeof connectionStatus>][] = [
-    ["begins with Connecting", [{ state: "unknown" }, undefined, now, 10_000], { value: "Connecting" }],
-    [
-      "goes back to it while a step is missing",
-      [{ state: "waiting" }, { value: "Connected", latency: { value: "3ms" } }, now, 10_000],
-      { value: "Connecting", latency: { value: "N/A" } },
-    ],
-    ["says so once", [{ state: "waiting" }, { value: "Connecting" }, now, 10_000], undefined],
-    ["stays while nothing is known", [{ state: "unknown" }, { value: "Connected" }, now, 10_000], undefined],
-    [
-      "is Connected with the first answer",
-      [connected, { value: "Connecting" }, now, 10_000],
-      { value: "Connected", latency: { value: "12ms", timestamp: at(9) } },
-    ],
-    [
-      "stays while its answers are too few",
-      [connected, { value: "Connected", latency: { value: "900ms", timestamp: at(2) } }, now, 5_000],
-      undefined,
-    ],
-    ["stays without a latency for as long", [connected, { value: "Connected" }, now, 5_000], undefined],
-    [
-      "stays while its latency is younger than the interval",
-      [atLeast(90), { value: "Connected", latency: { value: "9ms", timestamp: at(2) } }, now, 10_000],
-      undefined,
-    ],
-    [
-      "stays, however old, while the least latency is less than half as long again",
-      [atLeast(29), { value: "Connected", latency: { value: "20ms", timestamp: at(2) } }, now, 5_000],
-      undefined,
-    ],
-    [
-      "stays while it is longer by less than five milliseconds",
-      [atLeast(5.3), { value: "Connected", latency: { value: "412μs", timestamp: at(2) } }, now, 5_000],
-      undefined,
-    ],
-    [
-      "tells of a latency that is half as long again",
-      [atLeast(30.2), { value: "Connected", latency: { value: "20ms", timestamp: at(2) } }, now, 5_000],
-      { value: "Connected", latency: { value: "30ms", timestamp: at(9) } },
-    ],
-    [
-      "tells of one that is as much shorter, such as after a first answer that waited for the handshake",
-      [atLeast(0.8), { value: "Connected", latency: { value: "1006ms", timestamp: at(2) } }, now, 5_000],
-      { value: "Connected", latency: { value: "800μs", timestamp: at(9) } },
-    ],
-    [
-      "gets a latency where it has none, or one that cannot be read",
-      [atLeast(12.7), { value: "Connected", latency: { value: "N/A" } }, now, 5_000],
-      { value: "Connected", latency: { value: "12ms", timestamp: at(9) } },
-    ],
-    [
-      "is refreshed when its latency is of a time to come",
-      [
-        atLeast(90),
-        { value: "Connected", latency: { value: "9ms", timestamp: "2027-01-01T00:00:00Z" } },
-        now,
-        5_000,
-      ],
-      { value: "Connected", latency: { value: "90ms", timestamp: at(9) } },
-    ],
-    [
-      "is Error when the tunnel is lost",
-      [{ state: "lost" }, { value: "Connected", latency: { value: "9ms", timestamp: at(2) } }, now, 10_000],
-      { value: "Error", latency: { value: "N/A" } },
-    ],
-    [
-      "says so once itself where its predecessor was Connected",
-      [connected, { value: "Connected", latency: { value: "7ms", timestamp: at(2) } }, now, 10_000, false],
-      { value: "Connected", latency: { value: "7ms", timestamp: at(9) } },
-    ],
-    [
-      "does not say so before the first answer",
-      [{ state: "unknown" }, { value: "Connected" }, now, 10_000, false],
-      undefined,
-    ],
-    ["stays Error", [{ state: "lost" }, { value: "Error" }, now, 10_000], undefined],
-  ];
-  for (const [what, args, expected] of cases) {
-    it(what, () => assert.deepEqual(connectionStatus(...args), expected));
-  }
 });
