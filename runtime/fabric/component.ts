@@ -38,7 +38,7 @@ export const fabricFlags = z.object({
   /** Off, because nft reads everything that the host has on each change of anybody's; the next look comes soon enough. */
   enableNftMonitor: flag.boolean(false),
 });
-export type FabricFlags = z.output<typeof fabricFlags>;
+type FabricFlags = z.output<typeof fabricFlags>;
 
 /** The agent on each node. */
 export const fabric = defineComponent({ name: "fabric", flags: fabricFlags, start: startFabric });

@@ -1,7 +1,7 @@
 import { Annotation, InternalNode, Label, LabelValue, Pod } from "../api";
 import { type Informer, patchStatusIfChanged, runController, type RuntimeContext, watches } from "../kube";
 import { type OverlayKind, overlayOf, probeOverlay } from "../networking/agent/overlay-links";
-import { podAddress } from "../networking/fabric/pod-routes";
+import { podAddress } from "../networking/address-mapping";
 import type { Kernel } from "../networking/kernel/kernel";
 
 const KEY = "node";

@@ -5,7 +5,7 @@ import { every } from "../networking/agent/pass";
 import type { Reachability } from "../networking/connection-status";
 import { decodeMessage, encodeMessage, type PingOptions, PingSession, pongTo } from "./ping-session";
 
-export interface PingLinkOptions extends PingOptions {
+interface PingLinkOptions extends PingOptions {
   port: number;
   /** Own end of the tunnel. */
   address: string;

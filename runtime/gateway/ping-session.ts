@@ -14,7 +14,6 @@ export interface PingMessage {
   timeStamp: string;
 }
 
-export const PING_PORT = 12345;
 /** Bytes that a message has at most. */
 export const LONGEST_MESSAGE = 1024;
 
@@ -76,7 +75,7 @@ const RECENT = 30;
 const ENOUGH = 15;
 
 /** What became of an answer. */
-export type PongOutcome = "accepted" | "other cluster" | "not asked" | "late";
+type PongOutcome = "accepted" | "other cluster" | "not asked" | "late";
 
 /**
  * One side's view of a tunnel: which pings are under way, when the last answer came, how long it took.

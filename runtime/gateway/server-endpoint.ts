@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 
 import type { Clock, Logger, Timer } from "../kube";
 
-export interface ServerEndpointOptions {
+interface ServerEndpointOptions {
   /** Addresses and names, as the GatewayClient lists them. */
   addresses: readonly string[];
   port: number;

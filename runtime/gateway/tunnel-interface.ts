@@ -96,7 +96,7 @@ function implementationOf({ kind }: ObservedLink): Implementation {
 }
 
 /** A tunnel's interface as it is to be. */
-export interface TunnelLink {
+interface TunnelLink {
   name: string;
   /** Bytes. */
   mtu: number;
@@ -150,7 +150,7 @@ const CGROUP_CPU_LIMIT = "/sys/fs/cgroup/cpu.max";
  * Starts WireGuard outside of the kernel; returns what went wrong, nothing where the interface is there. It leaves its parent then, and lives on when
  * the gateway's process is replaced. `GOMAXPROCS` of the gateway's environment counts, if set.
  */
-export async function startWireGuardGo(name: string): Promise<string | undefined> {
+async function startWireGuardGo(name: string): Promise<string | undefined> {
   try {
     const environment = { GOMAXPROCS: String(await processorsOfWireGuardGo()) };
     const { status, stderr } = await runCommand("setsid", ["wireguard-go", name], { environment });

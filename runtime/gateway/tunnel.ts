@@ -24,7 +24,7 @@ const KEY_LOOK_MS = 2_000;
 /** A key that is missing, or an interface that cannot be made, is looked for again after this time. */
 const RETRY_MS = 2_000;
 
-export interface TunnelOptions {
+interface TunnelOptions {
   gateway: Gateway;
   link: TunnelInterface;
   keysFolder: string;
@@ -41,7 +41,7 @@ export interface TunnelOptions {
 }
 
 /** What a tunnel still needs before packets can pass. */
-export interface MissingStep {
+interface MissingStep {
   reason: "KeysMissing" | "PeerKeyMissing" | "EndpointMissing" | "TunnelNotMade" | "StandsBy";
   message: string;
 }
@@ -188,7 +188,7 @@ export class Tunnel {
  *
  * @throws Error saying what is wrong with the file, never what is in it
  */
-export async function readPrivateKey(folder: string): Promise<string> {
+async function readPrivateKey(folder: string): Promise<string> {
   const path = join(folder, "privateKey");
   let bytes: Buffer;
   try {

@@ -36,7 +36,7 @@ export function wireGuardConfiguration({ privateKey, listenPort, peer }: WireGua
 }
 
 /** As `wg` reads and writes it. */
-export function endpointText({ address, port }: { address: string; port: number }): string {
+function endpointText({ address, port }: { address: string; port: number }): string {
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }
 
@@ -66,7 +66,7 @@ export interface ObservedTunnel {
   peers: ObservedPeer[];
 }
 
-export interface ObservedPeer {
+interface ObservedPeer {
   publicKey: string;
   /** `address:port`; undefined until it is known. */
   endpoint?: string;

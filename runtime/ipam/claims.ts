@@ -54,7 +54,7 @@ export function bySeniority(a: Network | IP, b: Network | IP): number {
 }
 
 /** What brings the addresses in memory in line with the objects. To be carried out in the order of the fields. */
-export interface SyncPlan {
+interface SyncPlan {
   releaseIPs: string[];
   releaseNetworks: string[];
   adoptNetworks: [owner: string, claim: NetworkClaim][];

@@ -243,7 +243,7 @@ class Reconciliation {
 const SLICE_MANAGER = "ip.ipam.liqo.io";
 
 /** The Service that an IP asks for, and the EndpointSlice that gives it the address; undefined where it asks for none (networking reference 8). */
-export function serviceOf(ip: IP): { service: Service; endpointSlice: EndpointSlice } | undefined {
+function serviceOf(ip: IP): { service: Service; endpointSlice: EndpointSlice } | undefined {
   const { serviceTemplate } = ip.spec;
   if (serviceTemplate?.spec === undefined) return undefined;
   const { name, namespace } = ip.metadata;

@@ -12,7 +12,7 @@ import { NextFit } from "./next-fit";
 import { conflictOf, type OwnRange } from "./own-addresses";
 import { PrefixTree } from "./prefix-tree";
 
-export type AllocationFailure =
+type AllocationFailure =
   | "AddressConflict"
   | "NetworkConflict"
   | "NetworkExhausted"

@@ -21,7 +21,7 @@ export interface OwnRange {
   what: string;
 }
 
-export interface OwnObjects {
+interface OwnObjects {
   nodes: readonly Node[];
   internalNodes: readonly InternalNode[];
   /** The Service `kubernetes` in `default`, and the slices of its endpoints. */

@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 
-import { type Configuration, ConditionReason } from "../api";
+import { type Configuration, ConditionReason, type Pod } from "../api";
 import { conditionStatus } from "../kube";
 import {
   type Cidr,
@@ -16,7 +16,7 @@ import {
 export const CIDRS_CONFIGURED = ConditionReason.networkCIDRsConfigured;
 
 /** A network as its cluster knows it, and as this cluster reaches it. */
-export interface CidrMapping {
+interface CidrMapping {
   original: Cidr;
   remapped: Cidr;
 }
@@ -80,6 +80,12 @@ export function mapPodAddress(address: string, configuration: Configuration): st
     );
   }
   return here;
+}
+
+/** The IPv4 address of a pod. In a dual-stack cluster it may be the second one. */
+export function podAddress({ status }: Pod): string | undefined {
+  const addresses = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)];
+  return addresses.find((address) => address !== undefined && isIPv4(address));
 }
 
 /**

@@ -37,7 +37,7 @@ export type DecidedStatus = {
   [Field in Exclude<keyof ConnectionStatus, "observedGeneration">]: ConnectionStatus[Field];
 };
 
-export interface ConnectionStatusOptions {
+interface ConnectionStatusOptions {
   /** Wall clock, in milliseconds. */
   now: number;
   /** A latency is written at most once in this time. */

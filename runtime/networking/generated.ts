@@ -17,7 +17,7 @@ export type Generated<T extends FirewallConfiguration | RouteConfiguration> = {
   spec: T["spec"];
 };
 
-export interface GeneratedMeta {
+interface GeneratedMeta {
   name: string;
   namespace: string;
   audience: Audience;

@@ -75,7 +75,7 @@ export function peerOf(object: KubeObject): string {
 
 /** Which configurations are for an agent, by their labels (networking reference 10.1, 11, 14). */
 
-export interface GatewayAudience {
+interface GatewayAudience {
   peer: string;
   node: string;
 }

@@ -84,7 +84,7 @@ export function nodeMarks(): NextFit {
 }
 
 /** Key of an object among all that have an address of the overlay. */
-export function overlayOwner(object: InternalNode | InternalFabric): string {
+function overlayOwner(object: InternalNode | InternalFabric): string {
   return overlayOwnerKey(object.kind, keyOf(object));
 }
 

@@ -8,7 +8,7 @@ import {
   withGlobalMetadata,
   writeIfChanged,
 } from "../../kube";
-import { podAddress } from "../fabric/pod-routes";
+import { podAddress } from "../address-mapping";
 import type { NetworkingContext } from "../networking-context";
 import { wantedIP, type WantedIP } from "../generated";
 
@@ -51,7 +51,7 @@ async function reconcile({ runtime, caches, options }: NetworkingContext, key: s
 }
 
 /** The IP of a pod: of the same name, and gone with it. */
-export function podIP(pod: Pod, address: string): WantedIP {
+function podIP(pod: Pod, address: string): WantedIP {
   const { name, namespace = "" } = pod.metadata;
   return wantedIP(
     {

@@ -46,7 +46,7 @@ async function reconcile({ runtime, caches, options }: NetworkingContext, key: s
 }
 
 /** The first address of the peer's external network, as this cluster reaches it; undefined while that is not known. */
-export function unknownSourceIP(configuration: Configuration): WantedIP | undefined {
+function unknownSourceIP(configuration: Configuration): WantedIP | undefined {
   const [external] = isConfigured(configuration) ? cidrMappings(configuration, "external") : [];
   if (external === undefined) return undefined;
   const { name, namespace = "" } = configuration.metadata;

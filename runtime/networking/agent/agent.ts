@@ -21,7 +21,7 @@ export interface AgentContext {
 }
 
 /** What an agent has said of a configuration, and in which version of it. */
-export interface Reported {
+interface Reported {
   applied: boolean;
   generation: number | undefined;
   version: string;

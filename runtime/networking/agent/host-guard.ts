@@ -9,7 +9,7 @@ import type { ObservedLink, ObservedRoute } from "../kernel/ip-listing";
 import type { RouteRule } from "../routes/validation";
 
 /** An object without what would take the host's own addresses away, and what was left out. */
-export interface Guarded<T> {
+interface Guarded<T> {
   object: T;
   fault?: Error;
 }

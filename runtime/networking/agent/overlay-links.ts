@@ -14,7 +14,7 @@ import { neighbourText, type ObservedLink } from "../kernel/ip-listing";
 import { OVERLAY_INTERFACE_PREFIX } from "../overlay";
 
 /** Encapsulations that carry the overlay; both have the same identifiers. */
-export const OVERLAY_KINDS = ["geneve", "vxlan"] as const;
+const OVERLAY_KINDS = ["geneve", "vxlan"] as const;
 export type OverlayKind = (typeof OVERLAY_KINDS)[number];
 
 /** An interface between one node and one gateway. */
@@ -76,7 +76,7 @@ export class OverlayCaches {
   }
 }
 
-export interface OverlayPlan {
+interface OverlayPlan {
   /** Remove interfaces, those that are made anew as well. */
   removals: string[];
   /** Make and change interfaces. */

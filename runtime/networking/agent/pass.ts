@@ -13,7 +13,7 @@ import type { AgentContext } from "./agent";
 /** Changes within this time are carried out together. */
 const TOGETHER_MS = 50;
 
-export interface PassOptions {
+interface PassOptions {
   /** Names it in logs and metrics. */
   name: string;
   /** With one key, the pass's name. */

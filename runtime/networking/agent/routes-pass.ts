@@ -24,7 +24,7 @@ const NAME = "links-and-routes";
 const WAIT_MS = 1_000;
 const RETRY_MS = 10_000;
 
-export interface RoutesOptions {
+interface RoutesOptions {
   routes: Informer<RouteConfiguration>;
   isOurs: (object: RouteConfiguration) => boolean;
   /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */

@@ -30,7 +30,7 @@ const NAME = "firewall-tables";
 /** A table that nft refused is tried again after this time. */
 const RETRY_MS = 5_000;
 
-export interface TablesOptions {
+interface TablesOptions {
   firewalls: Informer<FirewallConfiguration>;
   isOurs: (object: FirewallConfiguration) => boolean;
   /** The namespace has no tables but ours, so that a listing of everything is small. */
@@ -262,7 +262,7 @@ const COMPARED_MS = 10_000;
  * Keeps the elements of the agent's table of addresses, one by one, in a table that is there with its rules. Listing them takes as long as writing them, so it
  * is not done for each change.
  */
-export class AddressElements {
+class AddressElements {
   private present: Elements | undefined;
   private comparedAt = Number.NEGATIVE_INFINITY;
 

@@ -21,7 +21,7 @@ type ConfigurationStatus = NonNullable<Configuration["status"]>;
 export type Condition = NonNullable<ConfigurationStatus["conditions"]>[number];
 
 /** A Network that holds a place for one of the peer's. */
-export interface WantedNetwork {
+interface WantedNetwork {
   apiVersion: "ipam.liqo.io/v1alpha1";
   kind: "Network";
   metadata: {
@@ -33,7 +33,7 @@ export interface WantedNetwork {
   spec: { cidr: string };
 }
 
-export interface ConfigurationDecision {
+interface ConfigurationDecision {
   /** This cluster's networks, where the spec does not say them yet. */
   local?: Cidrs;
   networks: WantedNetwork[];

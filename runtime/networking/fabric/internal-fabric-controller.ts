@@ -128,7 +128,7 @@ function decideTunnel(
   return { tunnel: overlayTunnel(fabric, node, ids.of(key, observed?.spec.id)), observed };
 }
 
-export function fabricRouteName(fabric: string): string {
+function fabricRouteName(fabric: string): string {
   return objectName(`${fabric}-node-gw`);
 }
 
@@ -162,7 +162,7 @@ export function fabricRoutes(fabric: InternalFabric, priority: number): Generate
 }
 
 /** The tunnel of the overlay between a node and a gateway; its name says which, but does not identify them. */
-export function overlayTunnelName(fabric: string, node: string): string {
+function overlayTunnelName(fabric: string, node: string): string {
   return objectName(`${fabric}-${node}`);
 }
 

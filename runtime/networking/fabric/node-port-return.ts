@@ -23,7 +23,7 @@ import { nodeMarks } from "../overlay";
 export const NODE_PORT_FIREWALL = "service-nodeport-routing";
 
 /** A node with the mark of its connections. */
-export interface MarkedNode {
+interface MarkedNode {
   node: InternalNode;
   mark: number;
 }

@@ -1,5 +1,3 @@
-import { isIPv4 } from "node:net";
-
 import {
   type FirewallConfiguration,
   type InternalNode,
@@ -13,8 +11,9 @@ import { parseAddress } from "../../ipam/cidr";
 import { controlledBy } from "../../kube";
 import { firewallConfiguration, type Generated, Priority, routeConfiguration, source } from "../generated";
 import { objectName } from "../labels";
+import { podAddress } from "../address-mapping";
 
-export function podRouteName(node: string): string {
+function podRouteName(node: string): string {
   return objectName(`${node}-gw-node`);
 }
 
@@ -59,12 +58,6 @@ export function isRouted(pod: Pod): boolean {
     pod.status?.phase !== "Failed" &&
     podAddress(pod) !== undefined
   );
-}
-
-/** A pod's IPv4 address; in a cluster of both families it may be the second one. */
-export function podAddress({ status }: Pod): string | undefined {
-  const addresses = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)];
-  return addresses.find((address) => address !== undefined && isIPv4(address));
 }
 
 /** An address that was given to a new pod while the old one is still listed is the new one's. */

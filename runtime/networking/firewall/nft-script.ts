@@ -42,7 +42,7 @@ export interface NftMap {
 }
 
 /** A chain as the kernel lists it. */
-export interface NftChain {
+interface NftChain {
   name: string;
   type: string;
   hook: string;

@@ -2,11 +2,11 @@ import { isIP } from "node:net";
 
 import { Label, LabelValue, type Node, type Pod, type Service, type WgGatewayServer } from "../../api";
 import { keyOf, Terminal } from "../../kube";
-import { podAddress } from "../fabric/pod-routes";
+import { podAddress } from "../address-mapping";
 
 type Status = NonNullable<WgGatewayServer["status"]>;
-export type Endpoint = NonNullable<Status["endpoint"]>;
-export type InternalEndpoint = NonNullable<Status["internalEndpoint"]>;
+type Endpoint = NonNullable<Status["endpoint"]>;
+type InternalEndpoint = NonNullable<Status["internalEndpoint"]>;
 
 /** The pod of a gateway that carries its traffic, as the nodes of the cluster reach it; undefined while none runs. */
 export function internalEndpoint(pods: readonly Pod[]): InternalEndpoint | undefined {

@@ -13,7 +13,7 @@ import type { NetworkingOptions } from "../networking-context";
 import { gatewayLabels, serviceAccountName, type WgGateway } from "./gateway-workload";
 
 /** What lets the account of a gateway do something. */
-export interface GatewayRights {
+interface GatewayRights {
   roleBindings: [ownNamespace: BindingOf<"RoleBinding">, liqoNamespace: BindingOf<"RoleBinding">];
   clusterRoleBinding: BindingOf<"ClusterRoleBinding">;
 }

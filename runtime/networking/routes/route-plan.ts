@@ -4,7 +4,7 @@ import type { ObservedRoute, ObservedRule } from "../kernel/ip-listing";
 import { ROUTE_PROTOCOL, routeTableId } from "./table-id";
 
 /** What the kernel has of a table. */
-export interface ObservedTable {
+interface ObservedTable {
   /** All rules of the host. */
   rules: readonly ObservedRule[];
   /** The routes of the table. */

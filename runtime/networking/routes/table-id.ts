@@ -19,7 +19,7 @@ export function routeTableId(name: string): number {
 }
 
 /** Read by `ip`, so that people see the names of tables in place of their numbers. The file is ours alone. */
-export const TABLE_NAMES_FILE = "/etc/iproute2/rt_tables.d/liqo.conf";
+const TABLE_NAMES_FILE = "/etc/iproute2/rt_tables.d/liqo.conf";
 
 /** The file's text; the same for the same tables. */
 export function tableNames(names: readonly string[]): string {

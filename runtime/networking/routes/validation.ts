@@ -82,7 +82,7 @@ function conflicts(table: RouteTable): string[] {
 }
 
 /** Whether two routes send packets the same way; what they are for does not count. */
-export function sameRoute(a: Route, b: Route): boolean {
+function sameRoute(a: Route, b: Route): boolean {
   return (
     sameCidr(parseCidr(a.dst), parseCidr(b.dst)) &&
     a.gw === b.gw &&

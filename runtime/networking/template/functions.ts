@@ -11,9 +11,8 @@ export interface TemplateStruct {
   [field: string]: TemplateValue;
 }
 
-/** A missing key of a map; it counts as nothing, and is printed as Go does. */
-export const NO_VALUE = undefined;
-export type Evaluated = TemplateValue | typeof NO_VALUE;
+/** Undefined is a missing key of a map. It counts as nothing, and is printed as Go prints it. */
+export type Evaluated = TemplateValue | undefined;
 
 export function isMap(value: Evaluated): value is ReadonlyMap<string, TemplateValue> {
   return value instanceof Map;

@@ -18,7 +18,7 @@ import { renderValue } from "./render-object";
 import { TemplateError } from "./tokens";
 
 /** The object that a gateway's template becomes, before it gets its owner. */
-export interface RenderedGateway {
+interface RenderedGateway {
   apiVersion: string;
   kind: string;
   metadata: {
@@ -129,7 +129,7 @@ type Reference = NonNullable<GatewayServer["spec"]["serverTemplateRef"]>;
  *
  * @throws Error when the gateway does not say which peer it is for
  */
-export function gatewayData(gateway: Gateway): TemplateStruct {
+function gatewayData(gateway: Gateway): TemplateStruct {
   const { name, namespace = "", uid = "", labels } = gateway.metadata;
   const clusterId = labels?.[Label.remoteClusterID];
   if (!clusterId) {
@@ -148,7 +148,7 @@ export function gatewayData(gateway: Gateway): TemplateStruct {
 }
 
 /** The Secret with a gateway's keys: the one that it names, else the one that is made for it. */
-export function keySecretName({ metadata, spec }: Gateway): string {
+function keySecretName({ metadata, spec }: Gateway): string {
   return spec.secretRef?.name || gatewayObjectName(metadata.name);
 }
 
