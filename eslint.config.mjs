@@ -92,9 +92,8 @@ export default tseslint.config(
   forbid(
     ["runtime/networking/**/*.ts"],
     [
-      "^(\\.\\./)+(authentication|controller-manager|fabric/component|foreign-cluster|gateway/component|image|liqoctl|metric-agent|offloading|proxy|replication|telemetry|virtual-kubelet|webhooks)(/|$)",
+      "^(\\.\\./)+(authentication|controller-manager|foreign-cluster|image|liqoctl|metric-agent|offloading|proxy|replication|telemetry|virtual-kubelet|webhooks)(/|$)",
       "^\\.\\./\\.\\./(fabric|gateway)(/|$)",
-      "/kube/",
       "@pulumi/",
     ],
     "runtime/networking knows runtime/{api,kube,identity,plan,ipam}",

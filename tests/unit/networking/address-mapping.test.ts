@@ -17,7 +17,7 @@ import {
   overlayOwnerKey,
 } from "../../../runtime/networking/overlay";
 import { otherEnd, tunnelAddress, tunnelInterface } from "../../../runtime/networking/tunnel";
-import { configuration } from "./configuration";
+import { configuration } from "./objects";
 
 describe("addresses of a peer", () => {
   const milan = configuration({

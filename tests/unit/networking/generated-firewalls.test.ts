@@ -16,9 +16,8 @@ import {
   segmentSizeClamp,
 } from "../../../runtime/networking/fabric/static-firewalls-controller";
 import { ip } from "../ipam/objects";
-import { configuration } from "./configuration";
+import { configuration, n2, pod } from "./objects";
 import { describedFirewall } from "./described";
-import { n2, pod } from "./objects";
 
 describe("the firewalls of a Configuration", () => {
   it("translate in gateways what was remapped", () => {

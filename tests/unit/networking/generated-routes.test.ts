@@ -12,9 +12,8 @@ import { externalRoutes } from "../../../runtime/networking/fabric/node-routes-c
 import { isRouted, podRoutes } from "../../../runtime/networking/fabric/pod-routes";
 import { tunnelRoutes } from "../../../runtime/networking/configuration/configuration-rules";
 import { ip } from "../ipam/objects";
-import { configuration } from "./configuration";
+import { configuration, fabric, n1, n2, pod } from "./objects";
 import { describedFirewall, describedRoutes } from "./described";
-import { fabric, n1, n2, pod } from "./objects";
 
 describe("the routes into a tunnel", () => {
   it("lead from each node's interface to the other end", () => {

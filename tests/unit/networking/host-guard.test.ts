@@ -6,7 +6,7 @@ import { HostGuard } from "../../../runtime/networking/agent/host-guard";
 import { fabricRoutes } from "../../../runtime/networking/fabric/internal-fabric-controller";
 import { masqueradeBypass } from "../../../runtime/networking/configuration/configuration-rules";
 import type { ObservedLink, ObservedRoute } from "../../../runtime/networking/kernel/ip-listing";
-import { configuration } from "./configuration";
+import { configuration } from "./objects";
 
 const link = (name: string, address: string, over: Partial<ObservedLink> = {}): ObservedLink => ({
   name,

@@ -22,7 +22,7 @@ import type { MemoryApiServer } from "../../support/memory-api-server";
 import type { Scenario } from "../../support/memory-run";
 import { network } from "../ipam/objects";
 import { describedFirewall, describedRoutes } from "./described";
-import { options } from "./options";
+import { options } from "./objects";
 
 export const starts =
   (over: Partial<NetworkingOptions> = {}) =>

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-
 import { LongWaits } from "../../../runtime/networking/agent/routes-pass";
 
 describe("long waits", () => {

@@ -1,11 +1,11 @@
-import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 
+import assert from "node:assert/strict";
 import type { PublicKey } from "../../../runtime/api";
-import { wireGuardKeyPair } from "../../../runtime/identity";
-import { peerKeyOf, wireGuardConfiguration } from "../../../runtime/gateway/wireguard";
 import { endpointOrder } from "../../../runtime/gateway/server-endpoint";
-import { Namespace } from "./namespace";
+import { peerKeyOf, wireGuardConfiguration } from "../../../runtime/gateway/wireguard";
+import { wireGuardKeyPair } from "../../../runtime/identity";
+import { Namespace } from "../networking/namespace";
 
 const rome = wireGuardKeyPair(Buffer.alloc(32, 1));
 const milan = wireGuardKeyPair(Buffer.alloc(32, 2));

@@ -1,11 +1,10 @@
-import assert from "node:assert/strict";
-
 import { z } from "zod";
 
+import assert from "node:assert/strict";
+import { publishedBy, tunnelFilter, type TunnelFilterFacts } from "../../../runtime/gateway/packet-filter";
 import { formatCidr, parseCidr } from "../../../runtime/ipam/cidr";
 import type { FirewallTable, NatRule } from "../../../runtime/networking/firewall/firewall-table";
 import { isInPlace, parseRuleCounters } from "../../../runtime/networking/firewall/nft-listing";
-import { publishedBy, tunnelFilter, type TunnelFilterFacts } from "../../../runtime/gateway/packet-filter";
 
 const facts: TunnelFilterFacts = {
   device: "liqo-tunnel",

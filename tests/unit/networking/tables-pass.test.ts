@@ -1,15 +1,14 @@
-import assert from "node:assert/strict";
-
 import { z } from "zod";
 
+import assert from "node:assert/strict";
 import { Event, FirewallConfiguration } from "../../../runtime/api";
 import type { RuntimeContext } from "../../../runtime/kube";
 import type { AgentContext } from "../../../runtime/networking/agent/agent";
-import type { Pass } from "../../../runtime/networking/agent/pass";
 import { RefusedNamespaces } from "../../../runtime/networking/agent/applied-condition";
+import type { Pass } from "../../../runtime/networking/agent/pass";
 import { type OwnTable, runTablesPass } from "../../../runtime/networking/agent/tables-pass";
-import { tableOf } from "../../../runtime/networking/firewall/nft-script";
 import { type NftListing, parseNftListing } from "../../../runtime/networking/firewall/nft-listing";
+import { tableOf } from "../../../runtime/networking/firewall/nft-script";
 import { Kernel } from "../../../runtime/networking/kernel/kernel";
 import type { MemoryApiServer } from "../../support/memory-api-server";
 import { endRuns, run } from "../../support/memory-run";

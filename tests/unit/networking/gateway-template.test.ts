@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-
-import type { GatewayClient, GatewayServer, WgGatewayServerTemplate } from "../../../runtime/api";
-import { WgGatewayServer } from "../../../runtime/api";
+import {
+  type GatewayClient,
+  type GatewayServer,
+  WgGatewayServer,
+  type WgGatewayServerTemplate,
+} from "../../../runtime/api";
 import { renderGateway } from "../../../runtime/networking/template/gateway-template";
 import { renderValue } from "../../../runtime/networking/template/render-object";
 

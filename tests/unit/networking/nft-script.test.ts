@@ -1,20 +1,19 @@
-import assert from "node:assert/strict";
-
 import { z } from "zod";
 
+import assert from "node:assert/strict";
 import type {
   Chain,
   FilterRule,
   FirewallTable,
   Match,
 } from "../../../runtime/networking/firewall/firewall-table";
-import { removalScript, renderTable } from "../../../runtime/networking/firewall/nft-script";
 import {
   holderOf,
   isInPlace,
   ownTables,
   parseNftListing,
 } from "../../../runtime/networking/firewall/nft-listing";
+import { removalScript, renderTable } from "../../../runtime/networking/firewall/nft-script";
 import { canUse, inNamespace } from "./namespace";
 
 const chain = (over: Partial<Chain>): Chain => ({

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-
 import { nodeAddresses, type SeenGateway } from "../../../runtime/fabric/internal-node-controller";
 
 const here = (source?: string): SeenGateway => ({ isOnThisNode: true, source });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-
 import { RefusedNamespaces } from "../../../runtime/networking/agent/applied-condition";
 
 describe("the namespaces in which a gateway may not report", () => {

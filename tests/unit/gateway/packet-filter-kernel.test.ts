@@ -1,16 +1,16 @@
-/** The rules of a tunnel on packets, between namespaces of this machine's kernel: without agents, and without a cluster. */
 import assert from "node:assert/strict";
-
-import { parseCidr } from "../../../runtime/ipam/cidr";
-import { addressTable, translationsOf } from "../../../runtime/networking/firewall/address-table";
 import { publishedBy, tunnelFilter } from "../../../runtime/gateway/packet-filter";
+import { parseCidr } from "../../../runtime/ipam/cidr";
 import { ipMappingInGateways } from "../../../runtime/networking/addresses/ip-mapping-controller";
-import { startDatagramEcho } from "../../support/lab-traffic";
+import { addressTable, translationsOf } from "../../../runtime/networking/firewall/address-table";
 import { recordDatagrams, recorded, sendDatagram } from "../../support/lab-datagrams";
+import { startDatagramEcho } from "../../support/lab-traffic";
 import { type LabHost, NetworkLab } from "../../support/network-lab";
 import { until } from "../../support/until";
 import { ip } from "../ipam/objects";
-import { canUse } from "./namespace";
+import { canUse } from "../networking/namespace";
+
+/** The rules of a tunnel on packets, between namespaces of this machine's kernel: without agents, and without a cluster. */
 
 const PORT = 7000;
 const PEERS_POD = "10.243.1.9";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-
 import { labelValue, objectName } from "../../../runtime/networking/labels";
 
 describe("names of generated objects", () => {

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-
 import type { EndpointSlice, Service } from "../../../runtime/api";
 import { coalesced } from "../../../runtime/kube";
-import { TestClock } from "../../support/test-clock";
 import {
   apiServerEndpointIPs,
   apiServerIP,
   apiServerProxyIP,
 } from "../../../runtime/networking/addresses/api-server-address-controller";
+import { TestClock } from "../../support/test-clock";
 
 const service = (spec: Service["spec"]): Service => ({
   apiVersion: "v1",
