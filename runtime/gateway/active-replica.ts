@@ -94,7 +94,7 @@ export class ActiveReplica {
 
   private async label({ metadata }: Pod, value: string | null): Promise<void> {
     const body = { metadata: { uid: metadata.uid, labels: { [Label.gatewayActive]: value } } };
-    // By its status, which keeps the spec as it is: whoever gets hold of a gateway's token changes no image with it.
+    // A patch of the status cannot change the spec, so a stolen token of a gateway cannot change an image.
     await this.runtime.client.patch(Pod, metadata, body, { type: "merge", subresource: "status" });
   }
 }

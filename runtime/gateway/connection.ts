@@ -19,7 +19,7 @@ import type { TunnelInterface } from "./tunnel-interface";
 
 /** A peer that is silent for this long may have lost its session; WireGuard itself would wait three times as long. */
 const SILENT_MS = 5_000;
-/** A missing step is told by the Connection after this time; a tunnel that was up before mostly is again before that. */
+/** A missing step appears in the Connection after this time. A tunnel that was up mostly comes back sooner. */
 const WAITING_MS = 10_000;
 /** A server that begins no session at an address for this long may be at another, or its name may have got another one. */
 const NEXT_ADDRESS_MS = 3_000;
@@ -79,7 +79,7 @@ export class ConnectionObject {
     if (reachability?.state === "connected") this.confirmed = true;
   }
 
-  /** Our last write may not have come back yet. */
+  /** The cache may not have our last write yet. */
   private newest(): Connection | undefined {
     const { namespace, name } = this.gateway;
     const cached = this.connections.get(gatewayObjectName(name), namespace);
@@ -233,7 +233,7 @@ export class TunnelConnection {
     this.runtime.events.warning(gatewayObject(this.gateway), missing.reason, missing.message);
   }
 
-  /** What was told of a tunnel that worked is not true any more when nobody pings. */
+  /** Without pings the last reported state gets stale, so a missing step is reported after a while. */
   private tellWaiting(): void {
     const missing = this.tunnel?.missing;
     if (missing === undefined || missing.reason === "StandsBy") {

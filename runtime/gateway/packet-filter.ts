@@ -8,8 +8,8 @@ import { tunnelInterface } from "../networking/tunnel";
 import { type Gateway, isFabricOf } from "./gateway";
 
 /**
- * The table by which a gateway drops what its peer has no business to send. It says so of itself alone: no object of the API asks for it, so nobody can write it
- * away. It is loaded before the tunnel comes up, and without it no tunnel does.
+ * The table that drops packets which the peer may not send. The gateway builds it by itself. No object of the API asks for it, so nobody can remove it by
+ * a write. It is loaded before the tunnel comes up, and without it no tunnel does.
  */
 export class PacketFilter {
   /** Why the kernel has not the table that it should have; undefined where nothing is wrong. */
@@ -82,10 +82,10 @@ export interface TunnelFilterFacts {
 }
 
 /**
- * What may come out of a tunnel. The peer is a stranger, and its gateway sends whatever it likes.
+ * The rules for packets that come out of a tunnel. The peer is not trusted, and its gateway can send any packet.
  *
  * The chain `forward` sees a packet after its destination was translated and before its source is: the source is the peer's own, and the destination is this
- * cluster's. Its end is a drop, so that what nobody thought of stays outside.
+ * cluster's. The last rule drops everything else.
  */
 export function tunnelFilter(facts: TunnelFilterFacts): NftTable {
   const { device, address, peerAddress, pingPort, overlayPort } = facts;
@@ -190,12 +190,12 @@ function drop(reason: DropReason, matches: Json[]): RenderedRule {
   return rule(reason, [...matches, { counter: null }, { drop: null }]);
 }
 
-/** In none of the networks there is nothing. */
+/** Without networks no packet matches, so there is no match to write. */
 function within(field: "saddr" | "daddr", networks: readonly Cidr[]): Json[] {
   return networks.length === 0 ? [] : [compare("==", ip(field), elements(networks))];
 }
 
-/** Outside of none there is everything. */
+/** Without networks every packet matches, so there is no condition to write. */
 function notWithin(field: "saddr" | "daddr", networks: readonly Cidr[]): Json[] {
   return networks.length === 0 ? [] : [compare("!=", ip(field), elements(networks))];
 }

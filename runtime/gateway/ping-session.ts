@@ -81,7 +81,7 @@ type PongOutcome = "accepted" | "other cluster" | "not asked" | "late";
  * One side's view of a tunnel: which pings are under way, when the last answer came, how long it took.
  *
  * Times are measured on the monotonic clock between sending and receiving, so a wall clock that jumps changes nothing, and an answer counts only to a
- * ping that was sent: a stranger who reaches the port cannot make a dead tunnel look alive.
+ * ping that was sent: others who reach the port cannot make a dead tunnel look alive.
  */
 export class PingSession {
   readonly intervalMs: number;

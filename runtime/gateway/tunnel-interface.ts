@@ -114,12 +114,12 @@ export function tunnelLinkPlan({ name, mtu, address }: TunnelLink, have: Observe
   ];
 }
 
-/** What lived for this long was healthy: when it ends, it is started again at once. */
+/** A program that ran for this long was healthy, and is started again at once. */
 const HEALTHY_MS = 10_000;
 const FIRST_MS = 500;
 const LONGEST_MS = 10_000;
 
-/** How long to wait before something is started again that ends soon after each start: twice as long each time. All times are of a monotonic clock. */
+/** Back-off for a program that ends soon after each start: the delay doubles each time. All times are of a monotonic clock. */
 export class RestartDelay {
   private startedAt: number | undefined;
   private endedAt: number | undefined;

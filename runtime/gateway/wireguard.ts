@@ -106,7 +106,7 @@ export function parseDump(text: string): ObservedTunnel {
   };
 }
 
-/** Whether a tunnel is what is wanted. The address that a server has learnt is its own affair, and so is the port that a client was given. */
+/** Whether a tunnel is what is wanted. The endpoint that a server has learnt and the port that a client was given do not count. */
 export function isTunnelInPlace(wanted: WireGuardSettings, observed: ObservedTunnel): boolean {
   const { privateKey, listenPort, peer } = wanted;
   if (observed.privateKey !== privateKey) return false;

@@ -39,7 +39,7 @@ function isPinned({ metadata }: Network): boolean {
   return isOn(metadata.labels?.[Label.networkNotRemapped]);
 }
 
-/** What may be remapped goes where nobody else is, so there it stays alone. */
+/** A network that may be remapped gets a free range, which it does not share. */
 function isExclusive(network: Network): boolean {
   return network.metadata.labels?.[Label.networkShared] !== LabelValue.true || !isPinned(network);
 }

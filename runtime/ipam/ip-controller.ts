@@ -168,7 +168,7 @@ class Reconciliation {
     }
   }
 
-  /** Of one that is new nobody needs to hear: its network may come with it. */
+  /** A new IP gets no event: its network may be created together with it. */
   private tellWaiting(ip: IP): Outcome {
     const { clock, events } = this.context.runtime;
     const left = Date.parse(ip.metadata.creationTimestamp ?? "") + PATIENCE_MS - clock.now();

@@ -38,7 +38,7 @@ export function runNetworkController(context: IpamContext): Controller {
       name: "network",
       sources: [
         watches(networks, { when: (event) => exceptStatus(event) || !sameStatus(event) }),
-        // Somebody may have waited for a network to come, or for another to go.
+        // A Network may wait for another one to be created or deleted.
         watches(networks, { keys: waiting, when: ({ type }) => type !== "updated" }),
       ],
       objectOf: (key) => networks.getByKey(key),

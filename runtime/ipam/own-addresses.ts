@@ -76,7 +76,7 @@ export function describeConflict(range: Cidr, { cidr, what }: OwnRange): string 
   return `${formatCidr(range)} ${verb} ${subject}, ${what}`;
 }
 
-/** A virtual node has the address of the pod that plays it, which is among the cluster's pods. */
+/** A virtual node has the address of its virtual kubelet's pod, which is in the network of pods. */
 function nodeAddresses({ metadata, status }: Node): OwnRange[] {
   if (metadata.labels?.[Label.nodeType] === LabelValue.virtualNode) return [];
   return (status?.addresses ?? []).flatMap(({ type, address }) =>

@@ -27,7 +27,10 @@ import {
   WgGatewayServerTemplate,
 } from "../api";
 import { nodeIdentity, OwnAddressCaches } from "../ipam/own-address-caches";
-import { controllerOf, type Informer, type InformerSet } from "../kube";
+import { controllerOf, type Informer, type InformerSet, keyOf, refOfKey } from "../kube";
+
+/** A gateway of either end. */
+export type Gateway = GatewayServer | GatewayClient;
 
 const BY_PEER = "peer";
 const BY_NODE = "node";
@@ -61,7 +64,7 @@ export class NetworkingCaches {
     this.internalNodes = informers.informer(InternalNode);
     this.internalFabrics = informers.informer(InternalFabric);
     this.tunnels = informers.informer(GeneveTunnel);
-    // What agents say in the status is nothing to the controllers.
+    // The controllers do not read the status, which agents write often.
     this.firewalls = informers.informer(FirewallConfiguration, { project: firewallWithoutStatus });
     this.routes = informers.informer(RouteConfiguration, { project: routeWithoutStatus });
     this.nodes = informers.informer(Node, { project: nodeIdentity });
@@ -110,12 +113,30 @@ export class NetworkingCaches {
     return this.tunnels.byIndex(BY_OWNER, fabric.metadata.uid ?? "");
   }
 
+  /** The gateway of a {@link gatewayKey}. */
+  gatewayOf(key: string): Gateway | undefined {
+    const [kind, ref = ""] = key.split(" ");
+    const { name, namespace } = refOfKey(ref);
+    return kind === "GatewayServer" ? this.servers.get(name, namespace) : this.clients.get(name, namespace);
+  }
+
   podsOn(node: string): Pod[] {
     return this.pods.byIndex(BY_NODE, node);
   }
 }
 
-/** The peer that an object is labelled with, as a list of keys. */
+/** The key of a gateway among those of both kinds, such as `GatewayServer liqo-tenant-rome/rome`. */
+export function gatewayKey(gateway: Gateway): string {
+  return `${gateway.kind} ${keyOf(gateway)}`;
+}
+
+/** For a source: the {@link gatewayKey} of the gateway that controls an object. */
+export function gatewayOwnerKeys(object: KubeObject): string[] {
+  const owner = controllerOf(object);
+  return owner === undefined ? [] : [`${owner.kind} ${object.metadata.namespace}/${owner.name}`];
+}
+
+/** The peer that the labels of an object name, as a list of keys. */
 export function peersOf({ metadata }: KubeObject): string[] {
   const peer = metadata.labels?.[Label.remoteClusterID];
   return peer ? [peer] : [];
@@ -134,7 +155,7 @@ function routeWithoutStatus({ status: _status, ...rest }: RouteConfiguration): R
   return rest;
 }
 
-/** Labels that say what a pod is to the network. */
+/** The labels that the networking controllers read. */
 const POD_LABELS = [
   Label.shadowPod,
   Label.networkingComponent,
@@ -201,7 +222,7 @@ export class GatewayCaches {
   }
 }
 
-/** Which keys there are is enough to know; the private ones stay where they are. */
+/** The controllers need to know which keys exist, not the keys. */
 function withoutValues({ apiVersion, kind, metadata, data }: Secret): Secret {
   const names = Object.keys(data ?? {});
   return { apiVersion, kind, metadata, data: Object.fromEntries(names.map((name) => [name, ""])) };

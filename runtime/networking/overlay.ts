@@ -18,7 +18,7 @@ import type { NetworkingCaches } from "./caches";
 
 /** The overlay between the nodes of a cluster and its gateways: addresses, interface names and network identifiers. Internal to a cluster. */
 
-/** Letters that cannot spell words, as in names that Kubernetes draws. */
+/** The letters of the random suffixes of Kubernetes names, which spell no words. */
 const SAFE_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
 export const OVERLAY_INTERFACE_PREFIX = "liqo.";

@@ -151,7 +151,7 @@ async function keepAddresses(
   run.log.info("table loaded", { family: table.family, table: table.name });
 }
 
-/** Whatever of the name is there gives way: nobody else may decide what the agent's own table says. */
+/** Replaces any table of that name, whoever made it: nobody else may decide what the agent's own table says. */
 async function loadOwn(
   { kernel }: AgentContext,
   own: OwnTable,
@@ -246,7 +246,7 @@ function nameOf({ family, name }: { family: string; name: string }): string {
   return `${family} ${name}`;
 }
 
-/** What was tracked before goes on being tracked until it is forgotten. */
+/** A connection that is tracked already stays tracked, so we remove its entry. */
 async function forgetUntracked({ kernel }: AgentContext, { chains = [] }: FirewallTable): Promise<void> {
   const ports = chains
     .flatMap(({ rules }) => rules.filterRules ?? [])

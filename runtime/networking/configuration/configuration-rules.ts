@@ -185,7 +185,7 @@ export function tunnelRoutes(
   );
 }
 
-/** So that a list in another order makes no difference. */
+/** Sorts nodes, so that the order of a list does not change the result. */
 export function byName(a: InternalNode, b: InternalNode): number {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }

@@ -133,7 +133,7 @@ export function holderOf(
   return chains.some((chain) => isMarker(chain.name)) ? "ours" : "others";
 }
 
-/** The tables that agents of ours loaded, from the listing of all chains (`nft -j list chains`): what is not wanted any more can go. */
+/** The tables that agents of ours loaded, from the listing of all chains (`nft -j list chains`): those that nobody wants can be removed. */
 export function ownTables({ nftables }: NftListing): { family: string; name: string }[] {
   return nftables.flatMap(({ chain }) =>
     chain !== undefined && isMarker(chain.name) ? [{ family: chain.family, name: chain.table }] : [],

@@ -15,7 +15,7 @@ export function internalEndpoint(pods: readonly Pod[]): InternalEndpoint | undef
   return ip === undefined ? undefined : { ip, node: pod?.spec?.nodeName ?? "" };
 }
 
-/** While the label moves from one replica to the other, two may have it: the one that got it last is the one that will keep it. */
+/** Two replicas may have the label while it moves. The younger pod got it last and keeps it. */
 function activePod(pods: readonly Pod[]): Pod | undefined {
   return pods
     .filter(

@@ -236,7 +236,7 @@ class Reconciliation {
     const { runtime, caches } = this.networking;
     const { name, namespace } = gateway.metadata;
     const secretRef = { apiVersion: "v1", kind: "Secret", name: secretName, namespace };
-    // A pod elsewhere is a stranger's, whatever its labels say.
+    // A pod in another namespace is not ours, even with our labels.
     const pods = caches.pods
       .list()
       .filter((pod) => pod.metadata.namespace === namespace && isFor(gateway, pod));

@@ -109,7 +109,7 @@ export interface ObservedRule {
   iif?: string;
   oif?: string;
   fwmark?: number;
-  /** Number of whoever set it; undefined for those who do not say. */
+  /** The routing protocol number, which says who set it; undefined where it has none. */
   protocol?: number;
   /** It has something that no rule of ours has: another action, an inversion, a mask. */
   foreign: boolean;
@@ -119,7 +119,7 @@ export interface ObservedRule {
 export interface ObservedRoute {
   /** Number of its table; undefined where the listing is of one table. */
   table?: string;
-  /** Number of whoever set it; undefined for those who do not say. */
+  /** The routing protocol number, which says who set it; undefined where it has none. */
   protocol?: number;
   dst: string;
   gw?: string;
@@ -224,7 +224,7 @@ export function parseRoutes(text: string): ObservedRoute[] {
     }));
 }
 
-/** A table that does not exist yet is listed as nothing at all, or as a list that is not closed. */
+/** For a table that does not exist, `ip` prints nothing or an unclosed list. */
 function jsonOf(text: string): unknown {
   const trimmed = text.trim();
   return trimmed === "" || trimmed === "[" ? [] : JSON.parse(trimmed);

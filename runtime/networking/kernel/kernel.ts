@@ -62,7 +62,7 @@ export class Kernel {
     return status === 0 ? parseRouteGet(stdout) : undefined;
   }
 
-  /** Gives `ip` a list of lines in one go; returns those that the kernel refused. The rest is done all the same. */
+  /** Runs a batch of `ip` lines and returns those that the kernel refused. A refused line does not stop the others. */
   async applyBatch(lines: readonly string[]): Promise<RefusedLine[]> {
     if (lines.length === 0) return [];
     this.writes?.inc({ tool: "ip" });
