@@ -77,7 +77,7 @@ export default tseslint.config(
   ),
   forbid(
     ["runtime/ipam/**/*.ts"],
-    ["^\\.\\./(?!api(/|$)|kube$|plan/peer-namespace$)", "@pulumi/"],
+    ["^\\.\\./(?!api(/|$)|kube$|plan/peer-(namespace|objects)$)", "@pulumi/"],
     "the controllers of runtime/ipam know runtime/{api,kube} and which namespaces are tenants'",
   ),
   forbid(
