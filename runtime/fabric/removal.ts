@@ -1,6 +1,5 @@
 import { DaemonSet, Pod } from "../api";
-import type { RuntimeContext } from "../kube";
-import { controllerOf } from "../kube";
+import { controllerOf, type RuntimeContext } from "../kube";
 import { removeRoutes } from "../networking/agent/routes-pass";
 import { removeTables } from "../networking/agent/tables-pass";
 import type { HostGuard } from "../networking/agent/host-guard";

@@ -1,5 +1,4 @@
-import type { Configuration, IP, Network } from "../api";
-import { Label } from "../api";
+import { type Configuration, type IP, Label, type Network } from "../api";
 import { type Cidr, containsAddress, networkOf, parseAddress, parseCidr } from "./cidr";
 import { NetworkType, typeOf } from "./network-stage";
 import { conflictOf, type OwnRange } from "./own-addresses";
