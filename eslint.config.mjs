@@ -70,10 +70,58 @@ export default tseslint.config(
   forbid(
     ["runtime/identity/**/*.ts", "runtime/plan/**/*.ts"],
     [
-      "^(\\.\\./)+(?!\\.\\./|api/|identity/|plan/|rbac/networking$|ipam/(address|allocation-error|cidr|ipam|pools|special-ranges|network-stage)$)[a-z-]+/",
+      "^(\\.\\./)+(?!\\.\\./|api/|identity/|plan/|rbac/networking$|ipam/(cidr|ipam|pools|network-stage)$)[a-z-]+/",
       "@pulumi/",
     ],
     "runtime/identity and runtime/plan are pure: they know runtime/api, and of runtime/ipam the arithmetic of networks and the memory of what is in use",
+  ),
+  forbid(
+    ["runtime/ipam/**/*.ts"],
+    ["^\\.\\./(?!api(/|$)|kube$|plan/peer-(namespace|objects)$)", "@pulumi/"],
+    "the controllers of runtime/ipam know runtime/{api,kube} and which namespaces are tenants'",
+  ),
+  forbid(
+    ["runtime/ipam/{cidr,ipam,network-stage,next-fit,own-addresses,pools,prefix-tree}.ts"],
+    [
+      "^\\.\\./(?!api(/|$))",
+      "^\\./(?!(cidr|ipam|network-stage|next-fit|own-addresses|pools|prefix-tree)$)",
+      "@pulumi/",
+    ],
+    "the arithmetic of networks and the memory of what is in use know runtime/api only",
+  ),
+  forbid(
+    ["runtime/networking/**/*.ts"],
+    [
+      "^(\\.\\./)+(authentication|controller-manager|foreign-cluster|image|liqoctl|metric-agent|offloading|proxy|replication|telemetry|virtual-kubelet|webhooks)(/|$)",
+      "^\\.\\./\\.\\./(fabric|gateway)(/|$)",
+      "@pulumi/",
+    ],
+    "runtime/networking knows runtime/{api,kube,identity,plan,ipam}",
+  ),
+  forbid(
+    ["runtime/networking/{agent,firewall,kernel,routes}/**/*.ts"],
+    [
+      "^\\.\\./(addresses|configuration|fabric|gateway|template)/",
+      "^\\.\\./(caches|generated|networking-context|start)$",
+      "^\\.\\./\\.\\./(?!api(/|$)|kube$|ipam/|component/flags$)",
+      "@pulumi/",
+    ],
+    "what agents apply knows runtime/{api,kube,ipam}, never the controllers that decide it",
+  ),
+  forbid(
+    ["runtime/networking/{addresses,configuration,fabric,gateway,template}/**/*.ts"],
+    ["^\\.\\./(agent|kernel)/", "^\\.\\./\\.\\./(?!api(/|$)|kube$|identity$|plan/|ipam/)", "@pulumi/"],
+    "the networking controllers know runtime/{api,kube,identity,plan,ipam}, never the agents: a Configuration reaches those as an object of the API",
+  ),
+  forbid(
+    ["runtime/gateway/**/*.ts", "runtime/fabric/**/*.ts"],
+    [
+      "^\\.\\./(?!api(/|$)|kube$|identity$|component/|ipam/cidr$|networking/)",
+      "^\\.\\./networking/(addresses|configuration|fabric|gateway|routes/validation|template)/",
+      "^\\.\\./networking/(admission|caches|generated|networking-context|start)$",
+      "@pulumi/",
+    ],
+    "the agents know runtime/{api,kube,identity} and what runtime/networking applies, never its controllers nor those of other folders",
   ),
   forbid(
     ["runtime/liqoctl/**/*.ts"],

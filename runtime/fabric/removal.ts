@@ -1,11 +1,10 @@
 import { DaemonSet, Pod } from "../api";
-import type { RuntimeContext } from "../kube";
-import { controllerOf } from "../kube";
+import { controllerOf, type RuntimeContext } from "../kube";
 import { removeRoutes } from "../networking/agent/routes-pass";
 import { removeTables } from "../networking/agent/tables-pass";
 import type { HostGuard } from "../networking/agent/host-guard";
 import type { Kernel } from "../networking/kernel/kernel";
-import { ROUTE_PROTOCOL } from "../networking/routes/protocol";
+import { ROUTE_PROTOCOL } from "../networking/routes/table-id";
 
 /** Removes from the node everything that agents have put there, and nothing else. */
 export async function cleanUp(kernel: Kernel): Promise<void> {

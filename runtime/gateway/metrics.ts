@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import type { Clock } from "../kube";
-import { DROP_REASONS, TUNNEL_FILTER } from "../networking/firewall/tunnel-filter";
+import { DROP_REASONS, TUNNEL_FILTER } from "./packet-filter";
 import type { Kernel } from "../networking/kernel/kernel";
-import type { ObservedTunnel } from "../networking/wireguard/observed";
+import type { ObservedTunnel } from "./wireguard";
 import type { PingLink } from "./ping-link";
 import type { Tunnel } from "./tunnel";
 

@@ -1,11 +1,11 @@
 import { createSocket, type Socket } from "node:dgram";
 
 import { type Clock, type Logger, sleep } from "../kube";
-import { every } from "../networking/agent/every";
-import { decodeMessage, encodeMessage, pongTo } from "../networking/ping/message";
-import { type PingOptions, PingSession, type Reachability } from "../networking/ping/session";
+import { every } from "../networking/agent/pass";
+import type { Reachability } from "../networking/connection-status";
+import { decodeMessage, encodeMessage, type PingOptions, PingSession, pongTo } from "./ping-session";
 
-export interface PingLinkOptions extends PingOptions {
+interface PingLinkOptions extends PingOptions {
   port: number;
   /** Own end of the tunnel. */
   address: string;

@@ -2,9 +2,8 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 
 import type { Clock, Logger, Timer } from "../kube";
-import { endpointOrder } from "../networking/wireguard/endpoint-order";
 
-export interface ServerEndpointOptions {
+interface ServerEndpointOptions {
   /** Addresses and names, as the GatewayClient lists them. */
   addresses: readonly string[];
   port: number;
@@ -98,4 +97,14 @@ export class ServerEndpoint {
 async function addressesOf(name: string): Promise<string[]> {
   const found = await lookup(name, { all: true, order: "ipv4first" });
   return found.map(({ address }) => address);
+}
+
+/**
+ * The addresses of a server in the order in which a client should try them: those that need no name service first. A load balancer may list a name
+ * that only its own network can resolve beside an address that everybody reaches.
+ */
+export function endpointOrder(addresses: readonly string[]): string[] {
+  const distinct = [...new Set(addresses.filter((address) => address !== ""))];
+  const needsName = (address: string) => isIP(address) === 0;
+  return [...distinct.filter((address) => !needsName(address)), ...distinct.filter(needsName)];
 }

@@ -1,9 +1,10 @@
+import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+
 import type { Clock } from "../kube";
+import { runCommand } from "../networking/kernel/command";
+import type { ObservedLink } from "../networking/kernel/ip-listing";
 import type { Kernel } from "../networking/kernel/kernel";
-import type { ObservedLink } from "../networking/links/observed";
-import { type TunnelLink, tunnelLinkPlan } from "../networking/links/tunnel-link";
-import { RestartDelay } from "./restart-delay";
-import { startWireGuardGo } from "./wireguard-go";
 
 export type Implementation = "kernel" | "userspace";
 
@@ -92,4 +93,90 @@ export class TunnelInterface {
 
 function implementationOf({ kind }: ObservedLink): Implementation {
   return kind === "wireguard" ? "kernel" : "userspace";
+}
+
+/** A tunnel's interface as it is to be. */
+interface TunnelLink {
+  name: string;
+  /** Bytes. */
+  mtu: number;
+  /** With its length: `169.254.18.1/30`. */
+  address: string;
+}
+
+/** The lines for `ip -4 -force -batch -` that make an interface that exists as it is to be; none where it is. */
+export function tunnelLinkPlan({ name, mtu, address }: TunnelLink, have: ObservedLink): string[] {
+  return [
+    ...(have.mtu === mtu ? [] : [`link set dev ${name} mtu ${mtu}`]),
+    ...have.addresses.filter((other) => other !== address).map((other) => `addr del ${other} dev ${name}`),
+    ...(have.addresses.includes(address) ? [] : [`addr add ${address} dev ${name}`]),
+    ...(have.up ? [] : [`link set dev ${name} up`]),
+  ];
+}
+
+/** A program that ran for this long was healthy, and is started again at once. */
+const HEALTHY_MS = 10_000;
+const FIRST_MS = 500;
+const LONGEST_MS = 10_000;
+
+/** Back-off for a program that ends soon after each start: the delay doubles each time. All times are of a monotonic clock. */
+export class RestartDelay {
+  private startedAt: number | undefined;
+  private endedAt: number | undefined;
+  /** How often it has ended early, without having lived long in between. */
+  earlyEnds = 0;
+
+  started(now: number): void {
+    this.startedAt = now;
+    this.endedAt = undefined;
+  }
+
+  /** It is not there: returns the milliseconds after which it may be started. */
+  remaining(now: number): number {
+    if (this.startedAt === undefined) return 0;
+    if (this.endedAt === undefined) {
+      this.endedAt = now;
+      this.earlyEnds = now - this.startedAt < HEALTHY_MS ? this.earlyEnds + 1 : 0;
+    }
+    if (this.earlyEnds === 0) return 0;
+    const delay = Math.min(FIRST_MS * 2 ** (this.earlyEnds - 1), LONGEST_MS);
+    return Math.max(0, this.endedAt + delay - now);
+  }
+}
+
+const CGROUP_CPU_LIMIT = "/sys/fs/cgroup/cpu.max";
+
+/**
+ * Starts WireGuard outside of the kernel; returns what went wrong, nothing where the interface is there. It leaves its parent then, and lives on when
+ * the gateway's process is replaced. `GOMAXPROCS` of the gateway's environment counts, if set.
+ */
+async function startWireGuardGo(name: string): Promise<string | undefined> {
+  try {
+    const environment = { GOMAXPROCS: String(await processorsOfWireGuardGo()) };
+    const { status, stderr } = await runCommand("setsid", ["wireguard-go", name], { environment });
+    return status === 0 ? undefined : stderr.trim().split("\n").at(-1) || `status ${status}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function processorsOfWireGuardGo(): Promise<number> {
+  const given = Number(process.env["GOMAXPROCS"]);
+  if (Number.isInteger(given) && given > 0) return given;
+  // Missing without cgroup v2, and then there is no limit that we know of.
+  const limit = await readFile(CGROUP_CPU_LIMIT, "utf8").catch(() => "max");
+  return processorsForTunnel(availableParallelism(), limit);
+}
+
+/**
+ * How many processors wireguard-go uses at once: half of those that there are, and no more than its limit lets it. The other half carries the same packets
+ * through the node and the overlay; and with one of two, threads wake each other less: a fifth to a third more throughput (docs/user/network.md).
+ *
+ * @param limit what cgroup v2 has in `cpu.max`: microseconds, or `max`, and the period
+ */
+export function processorsForTunnel(processors: number, limit: string): number {
+  const half = Math.floor(processors / 2);
+  const [quota, period] = limit.trim().split(/\s+/).map(Number);
+  const allowed = quota && period ? Math.ceil(quota / period) : half;
+  return Math.max(1, Math.min(half, allowed));
 }

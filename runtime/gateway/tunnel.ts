@@ -1,19 +1,22 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { Label, PublicKey } from "../api";
+import { wireGuardKeyPair } from "../identity";
 import { type Informer, type Outcome, type ReconcileRun, type RuntimeContext, watches } from "../kube";
-import type { AgentContext } from "../networking/agent/agent-context";
-import { every } from "../networking/agent/every";
-import { byAge } from "../networking/agent/objects";
-import { type Pass, runPass } from "../networking/agent/pass";
-import {
-  peerKeyOf,
-  type WireGuardSettings,
-  wireGuardConfiguration,
-} from "../networking/wireguard/configuration";
-import { isTunnelInPlace, type ObservedTunnel, parseDump } from "../networking/wireguard/observed";
+import { type AgentContext, byAge } from "../networking/agent/agent";
+import { every, type Pass, runPass } from "../networking/agent/pass";
 import type { Gateway } from "./gateway";
-import { readPrivateKey } from "./private-key";
 import type { ServerEndpoint } from "./server-endpoint";
 import { type Implementation, MadeLaterError, type TunnelInterface } from "./tunnel-interface";
+import {
+  isTunnelInPlace,
+  type ObservedTunnel,
+  parseDump,
+  peerKeyOf,
+  wireGuardConfiguration,
+  type WireGuardSettings,
+} from "./wireguard";
 
 const NAME = "tunnel";
 /** How often the file of the private key is looked at: the kubelet changes it without telling. */
@@ -21,7 +24,7 @@ const KEY_LOOK_MS = 2_000;
 /** A key that is missing, or an interface that cannot be made, is looked for again after this time. */
 const RETRY_MS = 2_000;
 
-export interface TunnelOptions {
+interface TunnelOptions {
   gateway: Gateway;
   link: TunnelInterface;
   keysFolder: string;
@@ -38,7 +41,7 @@ export interface TunnelOptions {
 }
 
 /** What a tunnel still needs before packets can pass. */
-export interface MissingStep {
+interface MissingStep {
   reason: "KeysMissing" | "PeerKeyMissing" | "EndpointMissing" | "TunnelNotMade" | "StandsBy";
   message: string;
 }
@@ -178,4 +181,24 @@ export class Tunnel {
     this.missing = { reason, message };
     return { requeueAfterMs: fault instanceof MadeLaterError ? fault.afterMs : RETRY_MS };
   }
+}
+
+/**
+ * The gateway's private key in base64, from the folder that its Secret is mounted at.
+ *
+ * @throws Error saying what is wrong with the file, never what is in it
+ */
+async function readPrivateKey(folder: string): Promise<string> {
+  const path = join(folder, "privateKey");
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (cause) {
+    throw new Error(`${path} cannot be read; mount the Secret with the gateway's keys there`, { cause });
+  }
+  if (bytes.length !== 32) {
+    throw new Error(`${path} has ${bytes.length} bytes; a WireGuard key has 32, not in base64`);
+  }
+  // WireGuard shows keys in their clamped form, which is what is compared later.
+  return wireGuardKeyPair(bytes).privateKey;
 }

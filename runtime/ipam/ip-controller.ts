@@ -7,8 +7,10 @@ import {
   type KubeObject,
   Label,
   Service,
+  WellKnownLabel,
 } from "../api";
 import {
+  controlledBy,
   type Controller,
   hasFinalizer,
   isDeleting,
@@ -24,13 +26,10 @@ import {
   withoutFinalizer,
   writeIfChanged,
 } from "../kube";
-import { formatAddress } from "./address";
-import { AllocationError } from "./allocation-error";
-import { formatCidr, parseCidr, sameCidr } from "./cidr";
+import { formatAddress, formatCidr, parseCidr, sameCidr } from "./cidr";
 import { ipClaimOf, isPreinstalled } from "./claims";
-import { serviceOf } from "./ip-service";
-import type { IPClaim } from "./ipam";
-import type { IpamContext } from "./ipam-context";
+import { AllocationError, type IPClaim } from "./ipam";
+import { type IpamContext, MANAGED_BY_IP } from "./ipam-context";
 import { peerIPFaults } from "./peer-ip-faults";
 
 /** An IP that waits for this long says so, in milliseconds. */
@@ -169,7 +168,7 @@ class Reconciliation {
     }
   }
 
-  /** Of one that is new nobody needs to hear: its network may come with it. */
+  /** A new IP gets no event: its network may be created together with it. */
   private tellWaiting(ip: IP): Outcome {
     const { clock, events } = this.context.runtime;
     const left = Date.parse(ip.metadata.creationTimestamp ?? "") + PATIENCE_MS - clock.now();
@@ -238,4 +237,45 @@ class Reconciliation {
     if (!ownedBy("IP")(object).includes(keyOf(ip))) return;
     await this.context.runtime.client.delete(kind, object.metadata, { uid: object.metadata.uid });
   }
+}
+
+/** Keeps Kubernetes' own controllers away from the slice. */
+const SLICE_MANAGER = "ip.ipam.liqo.io";
+
+/** The Service that an IP asks for, and the EndpointSlice that gives it the address; undefined where it asks for none (networking reference 8). */
+function serviceOf(ip: IP): { service: Service; endpointSlice: EndpointSlice } | undefined {
+  const { serviceTemplate } = ip.spec;
+  if (serviceTemplate?.spec === undefined) return undefined;
+  const { name, namespace } = ip.metadata;
+  const labels = { ...serviceTemplate.metadata?.labels, [Label.managedBy]: MANAGED_BY_IP };
+  const metadata = { name, namespace, ownerReferences: [controlledBy(ip)] };
+  return {
+    service: {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { ...metadata, labels, annotations: { ...serviceTemplate.metadata?.annotations } },
+      spec: serviceTemplate.spec,
+    },
+    endpointSlice: {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: {
+        ...metadata,
+        labels: {
+          [Label.managedBy]: MANAGED_BY_IP,
+          [WellKnownLabel.serviceName]: name,
+          [WellKnownLabel.endpointSliceManagedBy]: SLICE_MANAGER,
+        },
+      },
+      addressType: "IPv4",
+      endpoints: [{ addresses: [ip.spec.ip], conditions: { ready: true } }],
+      // The address is reached at the port that the Service shows; a target port would be one of pods.
+      ports: (serviceTemplate.spec.ports ?? []).map(({ name: portName, port, protocol, appProtocol }) => ({
+        name: portName ?? "",
+        port,
+        protocol: protocol ?? "TCP",
+        ...(appProtocol !== undefined && { appProtocol }),
+      })),
+    },
+  };
 }

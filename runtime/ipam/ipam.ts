@@ -1,9 +1,38 @@
-import { formatAddress } from "./address";
-import { AllocationError } from "./allocation-error";
-import { type Cidr, containsAddress, containsCidr, formatCidr, overlaps, sameCidr, sizeOf } from "./cidr";
+import {
+  type Cidr,
+  containsAddress,
+  containsCidr,
+  formatAddress,
+  formatCidr,
+  overlaps,
+  sameCidr,
+  sizeOf,
+} from "./cidr";
 import { NextFit } from "./next-fit";
 import { conflictOf, type OwnRange } from "./own-addresses";
 import { PrefixTree } from "./prefix-tree";
+
+type AllocationFailure =
+  | "AddressConflict"
+  | "NetworkConflict"
+  | "NetworkExhausted"
+  | "NetworkNotFound"
+  | "OutsidePools"
+  | "PoolsExhausted"
+  | "TooManyPreAllocated"
+  | "UnusableRange";
+
+/** A network or an address cannot be given: trying again helps only when something else has changed. */
+export class AllocationError extends Error {
+  override readonly name = "AllocationError";
+
+  constructor(
+    readonly reason: AllocationFailure,
+    message: string,
+  ) {
+    super(message);
+  }
+}
 
 /** A network that somebody wants to use. */
 export interface NetworkRequest {

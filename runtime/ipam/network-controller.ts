@@ -12,12 +12,12 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from "../kube";
-import { AllocationError } from "./allocation-error";
+import { AllocationError } from "./ipam";
 import { type Cidr, formatCidr } from "./cidr";
 import { bySeniority, isPreinstalled, networkClaimOf, requestOf } from "./claims";
 import type { IpamContext } from "./ipam-context";
 import { missingBefore, stageOf } from "./network-stage";
-import { unusableReason } from "./special-ranges";
+import { unusableReason } from "./pools";
 
 /**
  * Gives every Network its range (networking reference 7.5).
@@ -38,7 +38,7 @@ export function runNetworkController(context: IpamContext): Controller {
       name: "network",
       sources: [
         watches(networks, { when: (event) => exceptStatus(event) || !sameStatus(event) }),
-        // Somebody may have waited for a network to come, or for another to go.
+        // A Network may wait for another one to be created or deleted.
         watches(networks, { keys: waiting, when: ({ type }) => type !== "updated" }),
       ],
       objectOf: (key) => networks.getByKey(key),

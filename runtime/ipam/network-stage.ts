@@ -5,7 +5,7 @@ import { Label, type Network } from "../api";
  * go elsewhere, then those of peers (networking reference 6.5). So a default range that overlaps the cluster's pods is remapped, and not the other way
  * round.
  */
-export type NetworkStage = 0 | 1 | 2 | 3;
+type NetworkStage = 0 | 1 | 2 | 3;
 
 /** Values of the label that says what a network of the installation is for. */
 export const NetworkType = {

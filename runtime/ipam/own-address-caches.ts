@@ -44,7 +44,7 @@ export class OwnAddressCaches {
     return this.known;
   }
 
-  /** Wakes all that depend on the addresses. What else changes of a node, such as its readiness, wakes nobody. */
+  /** Enqueues the keys when the addresses change. Other changes of a node, such as its readiness, enqueue nothing. */
   changes(keys: () => string[]): Source[] {
     return [
       watches(this.nodes, {

@@ -10,8 +10,7 @@ import {
   type Node,
   type Service,
 } from "../api";
-import { parseAddress } from "./address";
-import { type Cidr, formatCidr, networkOf, overlaps, parseCidr } from "./cidr";
+import { type Cidr, formatCidr, networkOf, overlaps, parseAddress, parseCidr } from "./cidr";
 import { NetworkType, typeOf } from "./network-stage";
 
 /** What this cluster's own traffic goes to: with a route to a peer over it, nodes would lose each other, the API server or the way out. */
@@ -22,7 +21,7 @@ export interface OwnRange {
   what: string;
 }
 
-export interface OwnObjects {
+interface OwnObjects {
   nodes: readonly Node[];
   internalNodes: readonly InternalNode[];
   /** The Service `kubernetes` in `default`, and the slices of its endpoints. */
@@ -77,7 +76,7 @@ export function describeConflict(range: Cidr, { cidr, what }: OwnRange): string 
   return `${formatCidr(range)} ${verb} ${subject}, ${what}`;
 }
 
-/** A virtual node has the address of the pod that plays it, which is among the cluster's pods. */
+/** A virtual node has the address of its virtual kubelet's pod, which is in the network of pods. */
 function nodeAddresses({ metadata, status }: Node): OwnRange[] {
   if (metadata.labels?.[Label.nodeType] === LabelValue.virtualNode) return [];
   return (status?.addresses ?? []).flatMap(({ type, address }) =>

@@ -1,10 +1,8 @@
-import type { Configuration, IP, Network } from "../api";
-import { Label } from "../api";
-import { parseAddress } from "./address";
-import { type Cidr, containsAddress, networkOf, parseCidr } from "./cidr";
+import { type Configuration, type IP, Label, type Network } from "../api";
+import { type Cidr, containsAddress, networkOf, parseAddress, parseCidr } from "./cidr";
 import { NetworkType, typeOf } from "./network-stage";
 import { conflictOf, type OwnRange } from "./own-addresses";
-import { unusableReason } from "./special-ranges";
+import { unusableReason } from "./pools";
 
 /** What the IPs of a tenant namespace are checked against. */
 export interface PeerIPContext {

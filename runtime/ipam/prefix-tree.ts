@@ -28,7 +28,7 @@ export class PrefixTree {
   acquire(cidr: Cidr, exclusive: boolean): boolean {
     let node = this.root;
     while (!sameCidr(node.cidr, cidr)) {
-      // Nodes are made below free ones only, so whoever fails has made none.
+      // Nodes are made below free ones only, so a failing call makes none.
       if (node.holders === EXCLUSIVE || (exclusive && node.holders > 0)) return false;
       node = towards(split(node), cidr);
     }

@@ -1,13 +1,11 @@
 import { keyOf, type RuntimeContext, sleep } from "../kube";
-import { IpamCaches } from "./caches";
+import { IpamCaches, type IpamContext, type IpamOptions } from "./ipam-context";
 import { runIPController } from "./ip-controller";
 import { Ipam } from "./ipam";
-import type { IpamContext } from "./ipam-context";
 import { runNetworkController } from "./network-controller";
-import type { IpamOptions } from "./options";
 import { OwnAddressCaches } from "./own-address-caches";
 import { parsePools } from "./pools";
-import { isEmptyPlan, syncPlan } from "./sync-plan";
+import { isEmptyPlan, syncPlan } from "./claims";
 
 /**
  * Starts the address management of a cluster: what is in use is read from the objects before anything is given.

@@ -1,15 +1,22 @@
 import { isIPv4 } from "node:net";
 
-import { type Configuration, ConditionReason } from "../api";
+import { type Configuration, ConditionReason, type Pod } from "../api";
 import { conditionStatus } from "../kube";
-import { formatAddress, parseAddress } from "../ipam/address";
-import { type Cidr, containsAddress, parseCidr, remapAddress, sameCidr } from "../ipam/cidr";
+import {
+  type Cidr,
+  containsAddress,
+  formatAddress,
+  parseAddress,
+  parseCidr,
+  remapAddress,
+  sameCidr,
+} from "../ipam/cidr";
 
 /** The condition of a Configuration that says that every network of the peer has its place here. */
 export const CIDRS_CONFIGURED = ConditionReason.networkCIDRsConfigured;
 
 /** A network as its cluster knows it, and as this cluster reaches it. */
-export interface CidrMapping {
+interface CidrMapping {
   original: Cidr;
   remapped: Cidr;
 }
@@ -73,6 +80,12 @@ export function mapPodAddress(address: string, configuration: Configuration): st
     );
   }
   return here;
+}
+
+/** The IPv4 address of a pod. In a dual-stack cluster it may be the second one. */
+export function podAddress({ status }: Pod): string | undefined {
+  const addresses = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)];
+  return addresses.find((address) => address !== undefined && isIPv4(address));
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { FirewallConfiguration, RouteConfiguration } from "../api";
 import { keyOf, semanticallyEqual } from "../kube";
-import type { FirewallTable } from "./firewall/model";
-import { tableFaults } from "./firewall/table-faults";
-import { routeTableFaults } from "./routes/table-faults";
+import type { FirewallTable } from "./firewall/firewall-table";
+import { tableFaults } from "./firewall/validation";
+import { routeTableFaults } from "./routes/validation";
 
 /** The checks and defaults of admission for both kinds of configurations (networking reference 12, 13): the webhooks answer with them. */
 

@@ -1,5 +1,7 @@
 import {
+  ClusterRoleBinding,
   Configuration,
+  Deployment,
   FirewallConfiguration,
   GatewayClient,
   GatewayServer,
@@ -9,13 +11,26 @@ import {
   IP,
   type KubeObject,
   Label,
+  LabelValue,
+  Namespace,
   Network,
   Node,
   Pod,
+  RoleBinding,
   RouteConfiguration,
+  Secret,
+  Service,
+  ServiceAccount,
+  WgGatewayClient,
+  WgGatewayClientTemplate,
+  WgGatewayServer,
+  WgGatewayServerTemplate,
 } from "../api";
 import { nodeIdentity, OwnAddressCaches } from "../ipam/own-address-caches";
-import { controllerOf, type Informer, type InformerSet } from "../kube";
+import { controllerOf, type Informer, type InformerSet, keyOf, refOfKey } from "../kube";
+
+/** A gateway of either end. */
+export type Gateway = GatewayServer | GatewayClient;
 
 const BY_PEER = "peer";
 const BY_NODE = "node";
@@ -49,7 +64,7 @@ export class NetworkingCaches {
     this.internalNodes = informers.informer(InternalNode);
     this.internalFabrics = informers.informer(InternalFabric);
     this.tunnels = informers.informer(GeneveTunnel);
-    // What agents say in the status is nothing to the controllers.
+    // The controllers do not read the status, which agents write often.
     this.firewalls = informers.informer(FirewallConfiguration, { project: firewallWithoutStatus });
     this.routes = informers.informer(RouteConfiguration, { project: routeWithoutStatus });
     this.nodes = informers.informer(Node, { project: nodeIdentity });
@@ -98,12 +113,30 @@ export class NetworkingCaches {
     return this.tunnels.byIndex(BY_OWNER, fabric.metadata.uid ?? "");
   }
 
+  /** The gateway of a {@link gatewayKey}. */
+  gatewayOf(key: string): Gateway | undefined {
+    const [kind, ref = ""] = key.split(" ");
+    const { name, namespace } = refOfKey(ref);
+    return kind === "GatewayServer" ? this.servers.get(name, namespace) : this.clients.get(name, namespace);
+  }
+
   podsOn(node: string): Pod[] {
     return this.pods.byIndex(BY_NODE, node);
   }
 }
 
-/** The peer that an object is labelled with, as a list of keys. */
+/** The key of a gateway among those of both kinds, such as `GatewayServer liqo-tenant-rome/rome`. */
+export function gatewayKey(gateway: Gateway): string {
+  return `${gateway.kind} ${keyOf(gateway)}`;
+}
+
+/** For a source: the {@link gatewayKey} of the gateway that controls an object. */
+export function gatewayOwnerKeys(object: KubeObject): string[] {
+  const owner = controllerOf(object);
+  return owner === undefined ? [] : [`${owner.kind} ${object.metadata.namespace}/${owner.name}`];
+}
+
+/** The peer that the labels of an object name, as a list of keys. */
 export function peersOf({ metadata }: KubeObject): string[] {
   const peer = metadata.labels?.[Label.remoteClusterID];
   return peer ? [peer] : [];
@@ -122,7 +155,7 @@ function routeWithoutStatus({ status: _status, ...rest }: RouteConfiguration): R
   return rest;
 }
 
-/** Labels that say what a pod is to the network. */
+/** The labels that the networking controllers read. */
 const POD_LABELS = [
   Label.shadowPod,
   Label.networkingComponent,
@@ -152,4 +185,45 @@ function podAddresses({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
     spec: { containers: [], nodeName: spec?.nodeName, hostNetwork: spec?.hostNetwork },
     status: { phase: status?.phase, podIP: status?.podIP, podIPs: status?.podIPs },
   };
+}
+
+/** What the controllers of gateways watch beside the networking controllers' caches. */
+export class GatewayCaches {
+  readonly serverTemplates: Informer<WgGatewayServerTemplate>;
+  readonly clientTemplates: Informer<WgGatewayClientTemplate>;
+  readonly wgServers: Informer<WgGatewayServer>;
+  readonly wgClients: Informer<WgGatewayClient>;
+  readonly deployments: Informer<Deployment>;
+  readonly services: Informer<Service>;
+  readonly serviceAccounts: Informer<ServiceAccount>;
+  readonly clusterRoleBindings: Informer<ClusterRoleBinding>;
+  readonly roleBindings: Informer<RoleBinding>;
+  /** With the keys of gateways. */
+  readonly keys: Informer<Secret>;
+  /** Those that name a peer. */
+  readonly peerNamespaces: Informer<Namespace>;
+
+  constructor(informers: InformerSet) {
+    const ours = { labelSelector: Label.gatewayName };
+    this.serverTemplates = informers.informer(WgGatewayServerTemplate);
+    this.clientTemplates = informers.informer(WgGatewayClientTemplate);
+    this.wgServers = informers.informer(WgGatewayServer);
+    this.wgClients = informers.informer(WgGatewayClient);
+    this.deployments = informers.informer(Deployment, ours);
+    this.services = informers.informer(Service, ours);
+    this.serviceAccounts = informers.informer(ServiceAccount, ours);
+    this.clusterRoleBindings = informers.informer(ClusterRoleBinding, ours);
+    this.roleBindings = informers.informer(RoleBinding, ours);
+    this.keys = informers.informer(Secret, {
+      labelSelector: `${Label.gatewayResource}=${LabelValue.true}`,
+      project: withoutValues,
+    });
+    this.peerNamespaces = informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
+  }
+}
+
+/** The controllers need to know which keys exist, not the keys. */
+function withoutValues({ apiVersion, kind, metadata, data }: Secret): Secret {
+  const names = Object.keys(data ?? {});
+  return { apiVersion, kind, metadata, data: Object.fromEntries(names.map((name) => [name, ""])) };
 }

@@ -4,23 +4,20 @@ import { runApiServerAddressController } from "./addresses/api-server-address-co
 import { runIPMappingController } from "./addresses/ip-mapping-controller";
 import { runPodAddressController } from "./addresses/pod-address-controller";
 import { runUnknownSourceController } from "./addresses/unknown-source-controller";
-import { NetworkingCaches } from "./caches";
-import { runConfigurationController } from "./configuration/controller";
-import { runConfigurationRulesController } from "./configuration/rules-controller";
+import { GatewayCaches, NetworkingCaches } from "./caches";
+import { runConfigurationController } from "./configuration/configuration-controller";
+import { runConfigurationRulesController } from "./configuration/configuration-rules-controller";
 import { runGatewayFabricController } from "./fabric/gateway-fabric-controller";
 import { runInternalFabricController } from "./fabric/internal-fabric-controller";
 import { runNodeController } from "./fabric/node-controller";
 import { runNodeRoutesController } from "./fabric/node-routes-controller";
-import { OverlayRegistry } from "./fabric/overlay-registry";
+import { OverlayRegistry } from "./overlay";
 import { runPodRoutesController } from "./fabric/pod-routes-controller";
 import { runStaticFirewallsController } from "./fabric/static-firewalls-controller";
 import { runConnectionController } from "./gateway/connection-controller";
-import { GatewayCaches } from "./gateway/gateway-caches";
 import { runGatewayController } from "./gateway/gateway-controller";
 import { runWireGuardController } from "./gateway/wireguard-controller";
-import type { NetworkingContext } from "./networking-context";
-import { ObjectWriter } from "./object-writer";
-import type { NetworkingOptions } from "./options";
+import { type NetworkingContext, type NetworkingOptions, ObjectWriter } from "./networking-context";
 
 /**
  * Starts the controllers that decide what the network between clusters looks like; agents on nodes and in gateways carry it out. Returns once they know

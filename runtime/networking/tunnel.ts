@@ -8,7 +8,6 @@ export type TunnelEnd = "server" | "client";
 export const TUNNEL_PORT = 51840;
 /** Bytes. Leaves room for WireGuard and the overlay on a path of 1,450. */
 export const DEFAULT_MTU = 1340;
-export const MAX_TUNNELS = 64;
 
 /** The interface of a gateway's tunnel; a gateway with several ports has several. */
 export function tunnelInterface(index = 0): string {

@@ -1,5 +1,5 @@
 import { type ForeignCluster, type Namespace, type NamespaceOffloading, type Node, Label } from "../api";
-import { parseLatency } from "../networking/ping/connection-status";
+import { parseLatency } from "../networking/connection-status";
 
 /** What is reported, read at one moment. */
 export interface TelemetryFacts {

@@ -4,7 +4,7 @@ import { isRecord } from "../api/invalid-object";
 import { type PeerIPContext, peerIPFaults } from "../ipam/peer-ip-faults";
 import { semanticallyEqual } from "../kube";
 import { firewallFaults, routeFaults, withRuleNames } from "../networking/admission";
-import { remoteFaults } from "../networking/configuration/decision";
+import { remoteFaults } from "../networking/configuration/configuration-decision";
 import { tenantOf } from "../plan/peer-objects";
 import {
   type AdmissionRequest,

@@ -16,8 +16,7 @@ import {
   Node,
   Service,
 } from "../../runtime/api";
-import { parseAddress } from "../../runtime/ipam/address";
-import { containsAddress, parseCidr } from "../../runtime/ipam/cidr";
+import { containsAddress, parseAddress, parseCidr } from "../../runtime/ipam/cidr";
 import type { KubeClient } from "../../runtime/kube";
 import { installation } from "../../runtime/plan/installation";
 import { tenantNamespace } from "../../runtime/plan/peering";

@@ -11,7 +11,7 @@ import { DEFAULT_POOLS } from "../../runtime/ipam/pools";
 import { startIpam } from "../../runtime/ipam/start";
 import { KubeClient } from "../../runtime/kube";
 import { isConfigured, mapAddress } from "../../runtime/networking/address-mapping";
-import type { NetworkingOptions } from "../../runtime/networking/options";
+import type { NetworkingOptions } from "../../runtime/networking/networking-context";
 import { startNetworking } from "../../runtime/networking/start";
 import { installDefinitions } from "./install-definitions";
 import { installRoles } from "./install-roles";

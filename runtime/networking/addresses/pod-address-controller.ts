@@ -8,9 +8,9 @@ import {
   withGlobalMetadata,
   writeIfChanged,
 } from "../../kube";
-import { podAddress } from "../generate/node-routes";
+import { podAddress } from "../address-mapping";
 import type { NetworkingContext } from "../networking-context";
-import { wantedIP, type WantedIP } from "./wanted-ip";
+import { wantedIP, type WantedIP } from "../generated";
 
 /**
  * Gives each pod that runs at a peer an address by which other peers reach it through this cluster (networking reference 8, offloading
@@ -51,7 +51,7 @@ async function reconcile({ runtime, caches, options }: NetworkingContext, key: s
 }
 
 /** The IP of a pod: of the same name, and gone with it. */
-export function podIP(pod: Pod, address: string): WantedIP {
+function podIP(pod: Pod, address: string): WantedIP {
   const { name, namespace = "" } = pod.metadata;
   return wantedIP(
     {

@@ -9,9 +9,9 @@ import {
   writeIfChanged,
 } from "../../kube";
 import { cidrMappings, isConfigured, unknownSource } from "../address-mapping";
-import { objectName } from "../generate/metadata";
+import { objectName } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import { wantedIP, type WantedIP } from "./wanted-ip";
+import { wantedIP, type WantedIP } from "../generated";
 
 /**
  * Gives the unknown senders of each peer an address that other peers can answer: through this cluster, one leaf reaches another
@@ -46,7 +46,7 @@ async function reconcile({ runtime, caches, options }: NetworkingContext, key: s
 }
 
 /** The first address of the peer's external network, as this cluster reaches it; undefined while that is not known. */
-export function unknownSourceIP(configuration: Configuration): WantedIP | undefined {
+function unknownSourceIP(configuration: Configuration): WantedIP | undefined {
   const [external] = isConfigured(configuration) ? cidrMappings(configuration, "external") : [];
   if (external === undefined) return undefined;
   const { name, namespace = "" } = configuration.metadata;

@@ -2,15 +2,14 @@ import type { FirewallConfiguration, RouteConfiguration } from "../../api";
 import { type Cidr, parseCidr } from "../../ipam/cidr";
 import { conflictOf, describeConflict, type OwnRange, ownRanges } from "../../ipam/own-addresses";
 import { controllerOf } from "../../kube";
-import type { NatRule } from "../firewall/model";
+import type { NatRule } from "../firewall/firewall-table";
 import type { Kernel } from "../kernel/kernel";
-import { isOverlay } from "../links/overlay-links";
-import type { ObservedLink } from "../links/observed";
-import type { RouteRule } from "../routes/model";
-import type { ObservedRoute } from "../routes/observed";
+import { isOverlay } from "./overlay-links";
+import type { ObservedLink, ObservedRoute } from "../kernel/ip-listing";
+import type { RouteRule } from "../routes/validation";
 
 /** An object without what would take the host's own addresses away, and what was left out. */
-export interface Guarded<T> {
+interface Guarded<T> {
   object: T;
   fault?: Error;
 }
@@ -59,12 +58,12 @@ export class HostGuard {
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(own)) this.changed();
   }
 
-  /** Looks at the host, unless that was done before: whoever sees it anew says so. */
+  /** Reads the addresses and routes of the host once. Later changes arrive by {@link see}. */
   async look(): Promise<void> {
     if (this.own === undefined) this.see(await this.kernel.links(), await this.kernel.routes());
   }
 
-  /** What of the host a range would take away, in a sentence; undefined where it leaves all of it alone. */
+  /** Describes the conflict of a range with the addresses of the host. Undefined where there is none. */
   conflictWith(range: string | undefined): string | undefined {
     if (range === undefined) return undefined;
     const cidr = parse(range);
@@ -74,7 +73,7 @@ export class HostGuard {
     return conflict && describeConflict(cidr, conflict);
   }
 
-  /** Of the routes to a peer those that leave the host alone. What an administrator routes is the administrator's to know. */
+  /** Keeps the routes to a peer that do not conflict with the host. Routes of an administrator are not checked. */
   routes(object: RouteConfiguration): Guarded<RouteConfiguration> {
     if (controllerOf(object)?.kind !== "InternalFabric") return { object };
     const { table } = object.spec;
@@ -86,7 +85,7 @@ export class HostGuard {
     };
   }
 
-  /** Of the translations towards a peer those that leave the host alone. */
+  /** Keeps the translations towards a peer that do not conflict with the host. */
   tables(object: FirewallConfiguration): Guarded<FirewallConfiguration> {
     if (controllerOf(object)?.kind !== "Configuration") return { object };
     const { table } = object.spec;
@@ -125,7 +124,7 @@ function targetsOf({ match }: NatRule): string[] {
   return match.flatMap(({ op, ip }) => (op === "eq" && ip?.position === "dst" ? [ip.value] : []));
 }
 
-/** Ranges of the other forms that a rule may have are nobody's network. */
+/** A rule may also hold an address or a range `a-b`. Those are not networks of a peer, and are not checked. */
 function parse(range: string): Cidr | undefined {
   try {
     return parseCidr(range);

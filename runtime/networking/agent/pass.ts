@@ -1,18 +1,19 @@
 import {
+  type Clock,
   coalesced,
   type Controller,
   type Outcome,
   type ReconcileRun,
   runController,
   type Source,
+  type Timer,
 } from "../../kube";
-import type { AgentContext } from "./agent-context";
-import { every } from "./every";
+import type { AgentContext } from "./agent";
 
 /** Changes within this time are carried out together. */
 const TOGETHER_MS = 50;
 
-export interface PassOptions {
+interface PassOptions {
   /** Names it in logs and metrics. */
   name: string;
   /** With one key, the pass's name. */
@@ -59,4 +60,18 @@ export function runPass({ runtime, resyncMs }: AgentContext, options: PassOption
   );
   every(clock, resyncMs, signal, () => requested?.());
   return { again: () => requested?.(), first, controller };
+}
+
+/** Does something again and again, for the first time after one interval, until the signal is aborted: then nothing waits any more. */
+export function every(clock: Clock, ms: number, signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) return;
+  let timer: Timer;
+  const wait = () => {
+    timer = clock.after(ms, () => {
+      act();
+      if (!signal.aborted) wait();
+    });
+  };
+  wait();
+  signal.addEventListener("abort", () => timer.cancel(), { once: true });
 }

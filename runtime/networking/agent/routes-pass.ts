@@ -8,18 +8,15 @@ import {
   type Source,
   watches,
 } from "../../kube";
-import type { ObservedLink } from "../links/observed";
-import { isOverlay, type OverlayLink, overlayPlan } from "../links/overlay-links";
+import type { ObservedLink, ObservedRoute, ObservedRule } from "../kernel/ip-listing";
+import { type DesiredOverlay, isOverlay, overlayPlan } from "./overlay-links";
 import { localLookupPlan, overlayLookupPlan, tableInGateway } from "../routes/local-lookup";
-import type { ObservedRoute, ObservedRule } from "../routes/observed";
-import { leftoverRemoval, type RefusedLine, routeTablePlan } from "../routes/route-plan";
-import { routeTableId } from "../routes/table-id";
-import { writeTableNames } from "../routes/table-names";
-import type { AgentContext } from "./agent-context";
+import { leftoverRemoval, routeTablePlan } from "../routes/route-plan";
+import type { RefusedLine } from "../kernel/kernel";
+import { routeTableId, writeTableNames } from "../routes/table-id";
+import { type AgentContext, byAge, describe, releaseDeleted } from "./agent";
+import { reportAll } from "./applied-condition";
 import type { HostGuard } from "./host-guard";
-import { reportAll } from "./applied-status";
-import { LongWaits } from "./long-waits";
-import { byAge, describe, releaseDeleted } from "./objects";
 import { type Pass, runPass } from "./pass";
 
 const NAME = "links-and-routes";
@@ -27,14 +24,7 @@ const NAME = "links-and-routes";
 const WAIT_MS = 1_000;
 const RETRY_MS = 10_000;
 
-/** The overlay's interfaces that an agent wants. */
-export interface DesiredOverlay {
-  links: OverlayLink[];
-  /** Names of those that stay as they are, because it is not known yet how they should be. */
-  kept: Set<string>;
-}
-
-export interface RoutesOptions {
+interface RoutesOptions {
   routes: Informer<RouteConfiguration>;
   isOurs: (object: RouteConfiguration) => boolean;
   /** Upstream's, taken off objects that are being deleted: it waits for an agent to have removed what they asked for. */
@@ -227,4 +217,29 @@ export async function removeRoutes({ kernel }: Pick<AgentContext, "kernel">): Pr
   const links = (await kernel.links()).filter(isOverlay);
   await kernel.applyBatch(links.map(({ name }) => `link del dev ${name}`));
   await writeTableNames([]).catch(() => undefined);
+}
+
+/** What waits for longer than this is told of, in milliseconds: interfaces and neighbours of a network that is being set up are there before. */
+const PATIENCE_MS = 15_000;
+
+/** Objects that wait for something that may come by itself: told once, when they have waited for long, and again when it is something else. */
+export class LongWaits {
+  private readonly waiting = new Map<string, { since: number; told?: string }>();
+
+  constructor(private readonly monotonic: () => number) {}
+
+  /** @returns whether it is time to tell that the object waits */
+  isToBeTold(uid: string, what: string): boolean {
+    const now = this.monotonic();
+    const wait = this.waiting.get(uid) ?? { since: now };
+    this.waiting.set(uid, wait);
+    if (now - wait.since < PATIENCE_MS || wait.told === what) return false;
+    wait.told = what;
+    return true;
+  }
+
+  /** Forgets all but those that still wait. */
+  keep(uids: ReadonlySet<string>): void {
+    for (const uid of this.waiting.keys()) if (!uids.has(uid)) this.waiting.delete(uid);
+  }
 }

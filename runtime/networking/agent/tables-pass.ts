@@ -11,22 +11,26 @@ import {
 } from "../../kube";
 import { withRuleNames } from "../admission";
 import { ADDRESS_TABLE, addressTable, type Translation, translationsOf } from "../firewall/address-table";
-import type { FirewallTable } from "../firewall/model";
-import { type NftTable, removalScript, renderTable } from "../firewall/nft-script";
-import { hasChains, holderOf, isInPlace, type NftListing, ownTables } from "../firewall/table-state";
+import type { FirewallTable } from "../firewall/firewall-table";
+import {
+  type Elements,
+  elementScript,
+  type NftTable,
+  removalScript,
+  renderTable,
+} from "../firewall/nft-script";
+import { hasChains, holderOf, isInPlace, type NftListing, ownTables } from "../firewall/nft-listing";
 import { CommandError } from "../kernel/command";
-import { AddressElements } from "./address-elements";
-import type { AgentContext } from "./agent-context";
+import { type AgentContext, byAge, describe, releaseDeleted } from "./agent";
+import { reportAll } from "./applied-condition";
 import type { HostGuard } from "./host-guard";
-import { reportAll } from "./applied-status";
-import { byAge, describe, releaseDeleted } from "./objects";
 import { type Pass, runPass } from "./pass";
 
 const NAME = "firewall-tables";
 /** A table that nft refused is tried again after this time. */
 const RETRY_MS = 5_000;
 
-export interface TablesOptions {
+interface TablesOptions {
   firewalls: Informer<FirewallConfiguration>;
   isOurs: (object: FirewallConfiguration) => boolean;
   /** The namespace has no tables but ours, so that a listing of everything is small. */
@@ -147,7 +151,7 @@ async function keepAddresses(
   run.log.info("table loaded", { family: table.family, table: table.name });
 }
 
-/** Whatever of the name is there gives way: nobody else may decide what the agent's own table says. */
+/** Replaces any table of that name, whoever made it: nobody else may decide what the agent's own table says. */
 async function loadOwn(
   { kernel }: AgentContext,
   own: OwnTable,
@@ -242,11 +246,52 @@ function nameOf({ family, name }: { family: string; name: string }): string {
   return `${family} ${name}`;
 }
 
-/** What was tracked before goes on being tracked until it is forgotten. */
+/** A connection that is tracked already stays tracked, so we remove its entry. */
 async function forgetUntracked({ kernel }: AgentContext, { chains = [] }: FirewallTable): Promise<void> {
   const ports = chains
     .flatMap(({ rules }) => rules.filterRules ?? [])
     .filter(({ action }) => action === "notrack")
     .flatMap(({ match }) => match.flatMap(({ port }) => (port === undefined ? [] : [port.value])));
   for (const port of new Set(ports)) if (/^\d+$/.test(port)) await kernel.forgetConnections(port);
+}
+
+/** How often the elements are compared with the kernel's at most; between that, what was written is taken for what is there. */
+const COMPARED_MS = 10_000;
+
+/**
+ * Keeps the elements of the agent's table of addresses, one by one, in a table that is there with its rules. Listing them takes as long as writing them, so it
+ * is not done for each change.
+ */
+class AddressElements {
+  private present: Elements | undefined;
+  private comparedAt = Number.NEGATIVE_INFINITY;
+
+  /** The table was loaded whole. */
+  loaded(table: NftTable): void {
+    this.present = elementsOf(table);
+    this.comparedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** There is no such table, or it is not known what became of it. */
+  forget(): void {
+    this.present = undefined;
+  }
+
+  /** Writes what differs. @throws CommandError with what nft said */
+  async keep({ kernel, runtime }: AgentContext, table: NftTable): Promise<void> {
+    const now = runtime.clock.monotonic();
+    if (this.present === undefined || now - this.comparedAt >= COMPARED_MS) {
+      this.present = await kernel.elements(table);
+      this.comparedAt = now;
+    }
+    const changes = elementScript(table, this.present);
+    if (changes === undefined) return;
+    this.present = undefined;
+    await kernel.applyTables(changes);
+    this.present = elementsOf(table);
+  }
+}
+
+function elementsOf({ maps }: NftTable): Elements {
+  return new Map(maps.map(({ name, elements }) => [name, elements]));
 }

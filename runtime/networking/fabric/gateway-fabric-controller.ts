@@ -1,18 +1,8 @@
-import {
-  Annotation,
-  type Configuration,
-  type GatewayClient,
-  type GatewayServer,
-  InternalFabric,
-  Label,
-  type Network,
-} from "../../api";
+import { Annotation, type Configuration, InternalFabric, Label, type Network } from "../../api";
 import {
   controlledBy,
   type Controller,
   controllerOf,
-  keyOf,
-  refOfKey,
   runController,
   type Source,
   Terminal,
@@ -23,13 +13,10 @@ import {
 import { formatCidr, parseCidr } from "../../ipam/cidr";
 import { NetworkType, typeOf } from "../../ipam/network-stage";
 import { cidrMappings, isConfigured, isInConflict } from "../address-mapping";
-import { peersOf } from "../caches";
-import { peerOf } from "../generate/peer";
+import { type Gateway, gatewayKey, gatewayOwnerKeys, peersOf } from "../caches";
+import { peerOf } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import { overlayInterface } from "../overlay";
-import { overlayOwnerKey, type OverlayRegistry } from "./overlay-registry";
-
-type Gateway = GatewayServer | GatewayClient;
+import { overlayInterface, overlayOwnerKey, type OverlayRegistry } from "../overlay";
 
 /** Gives each gateway its place in the overlay: where its pod is, and what networks lie behind it (networking reference 11). */
 export function runGatewayFabricController(
@@ -47,35 +34,19 @@ export function runGatewayFabricController(
     watches(caches.servers, { keys: (gateway) => [gatewayKey(gateway)] }),
     watches(caches.clients, { keys: (gateway) => [gatewayKey(gateway)] }),
     watches(caches.configurations, { keys: ofPeer }),
-    watches(caches.internalFabrics, {
-      keys: (fabric) => {
-        const owner = controllerOf(fabric);
-        return owner === undefined ? [] : [`${owner.kind} ${fabric.metadata.namespace}/${owner.name}`];
-      },
-    }),
+    watches(caches.internalFabrics, { keys: gatewayOwnerKeys }),
     overlay.changes(all),
     watches(caches.networks, { keys: (network) => (typeOf(network) === NetworkType.pod ? all() : []) }),
   ];
-  const gatewayOf = (key: string): Gateway | undefined => {
-    const [kind, ref = ""] = key.split(" ");
-    const { name, namespace } = refOfKey(ref);
-    return kind === "GatewayServer"
-      ? caches.servers.get(name, namespace)
-      : caches.clients.get(name, namespace);
-  };
   return runController(
     {
       name: "gateway-fabric",
       sources,
-      objectOf: gatewayOf,
-      reconcile: (key) => reconcile(networking, overlay, gatewayOf(key)),
+      objectOf: (key) => caches.gatewayOf(key),
+      reconcile: (key) => reconcile(networking, overlay, caches.gatewayOf(key)),
     },
     runtime,
   );
-}
-
-function gatewayKey(gateway: Gateway): string {
-  return `${gateway.kind} ${keyOf(gateway)}`;
 }
 
 async function reconcile(

@@ -1,5 +1,15 @@
-import { Finalizer, GeneveTunnel, InternalFabric, type InternalNode } from "../../api";
 import {
+  type Desired,
+  Finalizer,
+  GeneveTunnel,
+  InternalFabric,
+  type InternalNode,
+  Label,
+  type RouteConfiguration,
+} from "../../api";
+import type { NextFit } from "../../ipam/next-fit";
+import {
+  controlledBy,
   type Controller,
   isDeleting,
   keyOf,
@@ -11,14 +21,8 @@ import {
   withoutFinalizer,
   writeIfChanged,
 } from "../../kube";
-import type { NextFit } from "../../ipam/next-fit";
-import { fabricRoutes } from "../generate/fabric-routes";
-import {
-  keyOfOverlayTunnel,
-  overlayTunnel,
-  overlayTunnelKey,
-  overlayTunnelName,
-} from "../generate/overlay-tunnels";
+import { type Generated, routeConfiguration } from "../generated";
+import { labelValue, objectName } from "../labels";
 import type { NetworkingContext } from "../networking-context";
 import { networkIds } from "../overlay";
 
@@ -122,4 +126,78 @@ function decideTunnel(
     );
   }
   return { tunnel: overlayTunnel(fabric, node, ids.of(key, observed?.spec.id)), observed };
+}
+
+function fabricRouteName(fabric: string): string {
+  return objectName(`${fabric}-node-gw`);
+}
+
+/**
+ * On every node: the way to a gateway, and through it to the networks of its peer (networking reference 14.6).
+ *
+ * @param priority of the rules; 0 lets the kernel choose
+ */
+export function fabricRoutes(fabric: InternalFabric, priority: number): Generated<RouteConfiguration> {
+  const name = fabricRouteName(fabric.metadata.name);
+  const { interface: ends, remoteCIDRs = [] } = fabric.spec;
+  const gateway = `${ends.gateway.ip}/32`;
+  const at = priority > 0 ? { priority } : {};
+  return routeConfiguration(
+    {
+      name,
+      namespace: fabric.metadata.namespace ?? "",
+      audience: { category: "fabric" },
+      owner: controlledBy(fabric),
+    },
+    {
+      name,
+      rules: [
+        { dst: gateway, ...at, routes: [{ dst: gateway, dev: ends.node.name, scope: "link" }] },
+        ...[...new Set(remoteCIDRs)]
+          .sort()
+          .map((dst) => ({ dst, ...at, routes: [{ dst, gw: ends.gateway.ip }] })),
+      ],
+    },
+  );
+}
+
+/** The tunnel of the overlay between a node and a gateway; its name says which, but does not identify them. */
+function overlayTunnelName(fabric: string, node: string): string {
+  return objectName(`${fabric}-${node}`);
+}
+
+/** Owner of the tunnel's network identifier. */
+export function overlayTunnelKey(fabric: InternalFabric, node: InternalNode): string {
+  return `${fabric.metadata.namespace}/${fabric.metadata.name} ${node.metadata.name}`;
+}
+
+/** The same, of a tunnel that exists. */
+export function keyOfOverlayTunnel({ spec: { internalFabricRef, internalNodeRef } }: GeneveTunnel): string {
+  return `${internalFabricRef.namespace}/${internalFabricRef.name} ${internalNodeRef.name}`;
+}
+
+export function overlayTunnel(
+  fabric: InternalFabric,
+  node: InternalNode,
+  id: number,
+): Desired<GeneveTunnel> & { metadata: { name: string; namespace: string }; spec: GeneveTunnel["spec"] } {
+  const { name, namespace = "" } = fabric.metadata;
+  return {
+    apiVersion: "networking.liqo.io/v1beta1",
+    kind: "GeneveTunnel",
+    metadata: {
+      name: overlayTunnelName(name, node.metadata.name),
+      namespace,
+      labels: {
+        [Label.internalFabricName]: labelValue(name),
+        [Label.internalNodeName]: labelValue(node.metadata.name),
+      },
+      ownerReferences: [controlledBy(fabric)],
+    },
+    spec: {
+      id,
+      internalFabricRef: { name, namespace },
+      internalNodeRef: { name: node.metadata.name },
+    },
+  };
 }

@@ -9,8 +9,7 @@ import {
   writeIfChanged,
 } from "../../kube";
 import type { NetworkingContext } from "../networking-context";
-import { overlayInterface } from "../overlay";
-import { overlayOwnerKey, type OverlayRegistry } from "./overlay-registry";
+import { overlayInterface, overlayOwnerKey, type OverlayRegistry } from "../overlay";
 
 /** Gives each node that runs pods its place in the overlay, and takes it back when the node is gone (networking reference 11). */
 export function runNodeController(networking: NetworkingContext, overlay: OverlayRegistry): Controller {

@@ -1,17 +1,27 @@
-import { type Controller, isDeleting, ownedBy, runController, type Source, watches } from "../../kube";
-import { parseAddress } from "../../ipam/address";
-import { containsAddress, parseCidr } from "../../ipam/cidr";
+import { type Configuration, type InternalNode, type IP, Name, type RouteConfiguration } from "../../api";
+import {
+  controlledBy,
+  type Controller,
+  isDeleting,
+  ownedBy,
+  runController,
+  type Source,
+  watches,
+} from "../../kube";
+import { containsAddress, formatAddress, formatCidr, parseAddress, parseCidr } from "../../ipam/cidr";
 import { NetworkType, typeOf } from "../../ipam/network-stage";
 import { cidrMappings, isConfigured, unknownSource } from "../address-mapping";
 import {
   NODE_PORT_FIREWALL,
+  NodeMarks,
   nodePortFirewall,
   nodePortRoute,
   nodePortRouteName,
-} from "../generate/node-port-return";
-import { externalRoutes } from "../generate/node-routes";
+} from "./node-port-return";
+import { type Generated, routeConfiguration } from "../generated";
+import { objectName } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import { NodeMarks } from "./node-marks";
+import type { Route } from "../routes/validation";
 
 /**
  * Writes for each node the ways that lead to it in gateways: back to what it sent itself, and to what lies behind it but is no pod of the
@@ -98,3 +108,53 @@ export function runNodeRoutesController(networking: NetworkingContext): Controll
 /** For a source: the node that controls an object; nodes have no namespace. */
 export const ownedByNode = (object: Parameters<ReturnType<typeof ownedBy>>[0]): string[] =>
   ownedBy("InternalNode")(object).map((key) => key.slice(key.indexOf("/") + 1));
+
+/**
+ * In the gateways on a node: what peers send to addresses that are no pod's of this cluster goes to that node, which routes it like its own traffic. Those are
+ * the addresses of IPs, and pods of other peers, to which this cluster is a hub (networking reference 14.5, 15.4).
+ *
+ * IPs of pods that peers run lie in the networks of those peers, and need no route of their own: however many there are, this stays small.
+ */
+export function externalRoutes(
+  node: InternalNode,
+  configurations: readonly Configuration[],
+  ips: readonly IP[],
+  liqoNamespace: string,
+): Generated<RouteConfiguration> {
+  const name = objectName(`${node.metadata.name}-extcidr`);
+  const { gateway, node: end } = node.spec.interface;
+  const towardsNode = (dst: string): Route => ({ dst, dev: gateway.name, gw: end.ip });
+  const networks = configurations
+    .filter(isConfigured)
+    .flatMap((configuration) => cidrMappings(configuration, "pod").map(({ remapped }) => remapped));
+  const addresses = new Set(
+    ips
+      .filter(({ metadata, status }) => !metadata.deletionTimestamp && status?.ip)
+      .map(({ spec }) => parseAddress(spec.ip))
+      .filter((address) => !networks.some((network) => containsAddress(network, address))),
+  );
+  return routeConfiguration(
+    {
+      name,
+      namespace: liqoNamespace,
+      audience: { category: "gateway", subcategory: "fabric-node", unique: node.metadata.name },
+      owner: controlledBy(node),
+    },
+    {
+      name,
+      rules: [
+        ...[...new Set(networks.map(formatCidr))].sort().map((dst) => ({
+          dst,
+          iif: Name.tunnelInterface,
+          routes: [towardsNode(dst)],
+        })),
+        {
+          iif: Name.tunnelInterface,
+          routes: [...addresses]
+            .sort((a, b) => a - b)
+            .map((address) => towardsNode(`${formatAddress(address)}/32`)),
+        },
+      ],
+    },
+  );
+}

@@ -1,7 +1,6 @@
 import { Label, LabelValue, type Pod } from "../../api";
 import { coalesced, type Controller, isDeleting, runController, watches } from "../../kube";
-import { gatewayMasqueradeBypass, gatewayMasqueradeBypassName } from "../generate/gateway-masquerade-bypass";
-import { podRoutes } from "../generate/node-routes";
+import { gatewayMasqueradeBypass, gatewayMasqueradeBypassName, podRoutes } from "./pod-routes";
 import type { NetworkingContext } from "../networking-context";
 import { ownedByNode } from "./node-routes-controller";
 

@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
 
 import { type FirewallConfiguration, Label } from "../../api";
-import { parseAddressValue } from "./match-value";
-import type { Chain, FirewallTable, Match, NatRule } from "./model";
+import {
+  type Chain,
+  type FirewallTable,
+  type Match,
+  type NatRule,
+  parseAddressValue,
+} from "./firewall-table";
 import { type Json, type NftMap, type NftTable, type RenderedChain, tableOf } from "./nft-script";
-import { tableFaults } from "./table-faults";
+import { tableFaults } from "./validation";
 
 /** The agent's one table for the addresses of all IPs. */
 export const ADDRESS_TABLE = { family: "ip", name: "liqo-addresses" };

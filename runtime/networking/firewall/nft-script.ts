@@ -1,9 +1,19 @@
-import { formatAddress, parseAddress } from "../../ipam/address";
-import { netmask } from "../../ipam/cidr";
-import { type AddressValue, parseAddressValue, parseNumberValue, parsePortValue } from "./match-value";
-import type { Chain, FilterRule, FirewallTable, Match, NatRule } from "./model";
-import { markerOf, nftName, ruleComment } from "./nft-names";
-import { tableFaults } from "./table-faults";
+import { formatAddress, netmask, parseAddress } from "../../ipam/cidr";
+import {
+  type AddressValue,
+  type Chain,
+  type FilterRule,
+  type FirewallTable,
+  markerOf,
+  type Match,
+  type NatRule,
+  nftName,
+  parseAddressValue,
+  parseNumberValue,
+  parsePortValue,
+  ruleComment,
+} from "./firewall-table";
+import { tableFaults } from "./validation";
 
 /** A table as the agent loads it. */
 export interface NftTable {
@@ -32,7 +42,7 @@ export interface NftMap {
 }
 
 /** A chain as the kernel lists it. */
-export interface NftChain {
+interface NftChain {
   name: string;
   type: string;
   hook: string;

@@ -8,11 +8,12 @@ import {
   type RuntimeContext,
   watches,
 } from "../../kube";
+import { connectionStatus } from "../connection-status";
 
-/** A gateway that is replaced is back before that, in milliseconds; traffic may be, too. */
+/** In milliseconds. A gateway that is replaced is ready again before that, and traffic may pass meanwhile. */
 const GRACE_MS = 30_000;
 
-/** Says that a tunnel is down whose gateway does not run: the gateway itself, which says so otherwise, can't. */
+/** Reports a tunnel as down while its gateway does not run. In all other cases the gateway reports its tunnel itself. */
 export function runConnectionController(
   runtime: RuntimeContext,
   deployments: Informer<Deployment>,
@@ -28,7 +29,14 @@ export function runConnectionController(
       objectOf: (key) => connections.getByKey(key),
       reconcile: async (key) => {
         const connection = connections.getByKey(key);
-        if (connection?.status?.value !== "Connected" || !isDown(deployments.getByKey(key))) {
+        const status =
+          connection !== undefined && isDown(deployments.getByKey(key))
+            ? connectionStatus({ state: "gatewayDown" }, connection.status, {
+                now: runtime.clock.now(),
+                refreshIntervalMs: 0,
+              })
+            : undefined;
+        if (connection === undefined || status === undefined) {
           downSince.delete(key);
           return;
         }
@@ -37,7 +45,6 @@ export function runConnectionController(
         downSince.set(key, since);
         const left = since + graceMs - now;
         if (left > 0) return { requeueAfterMs: left };
-        const status = { value: "Error" as const, latency: { value: "N/A" } };
         await patchStatusIfChanged(runtime.client, Connection, connection, status, { exact: ["latency"] });
       },
     },
@@ -45,7 +52,7 @@ export function runConnectionController(
   );
 }
 
-/** Whether no replica is ready. Of a Deployment that nobody answers yet nothing is known, and of one that is not there its GatewayServer or -Client tells. */
+/** Whether no replica is ready. A Deployment without a status says nothing yet. Where there is none, the events of the GatewayServer or GatewayClient say so. */
 function isDown(deployment: Deployment | undefined): boolean {
   const { status } = deployment ?? {};
   return status?.observedGeneration !== undefined && (status.readyReplicas ?? 0) === 0;

@@ -1,8 +1,6 @@
 import {
   EventReason,
-  type GatewayClient,
   GatewayClient as Client,
-  type GatewayServer,
   GatewayServer as Server,
   type KubeObject,
   Label,
@@ -12,12 +10,10 @@ import {
 import {
   controlledBy,
   type Controller,
-  controllerOf,
   exceptStatus,
   type Informer,
   keyOf,
   patchStatusIfChanged,
-  refOfKey,
   runController,
   Terminal,
   watches,
@@ -25,58 +21,45 @@ import {
   writeIfChanged,
 } from "../../kube";
 import { maySpeakOf } from "../../plan/peer-objects";
-import { peerOf } from "../generate/peer";
+import { peerOf } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import { renderGateway } from "../template/gateway-object";
+import { renderGateway } from "../template/gateway-template";
 import { TemplateError } from "../template/tokens";
-import type { GatewayCaches } from "./gateway-caches";
-import { exactPaths, withTemplateHash } from "./template-hash";
+import { type Gateway, type GatewayCaches, gatewayKey, gatewayOwnerKeys } from "../caches";
+import { exactPaths, withTemplateHash } from "./gateway-workload";
 
-type Gateway = GatewayServer | GatewayClient;
 type Template = Parameters<typeof renderGateway>[1];
 
 /** Makes of each GatewayServer and GatewayClient what its template says, and tells what became of it (networking reference 9.1). */
 export function runGatewayController(networking: NetworkingContext, gateways: GatewayCaches): Controller {
   const { runtime, caches } = networking;
-  const key = (gateway: Gateway) => `${gateway.kind} ${keyOf(gateway)}`;
-  const gatewayOf = (of: string): Gateway | undefined => {
-    const [kind, ref = ""] = of.split(" ");
-    const { name, namespace } = refOfKey(ref);
-    return kind === "GatewayServer"
-      ? caches.servers.get(name, namespace)
-      : caches.clients.get(name, namespace);
-  };
-  const ownerKeys = (object: KubeObject) => {
-    const owner = controllerOf(object);
-    return owner === undefined ? [] : [`${owner.kind} ${object.metadata.namespace}/${owner.name}`];
-  };
   const usersOf =
     <G extends Gateway>(informer: Informer<G>) =>
     (template: KubeObject) =>
       informer
         .list()
         .filter((gateway) => keyOf(template) === templateKey(gateway))
-        .map(key);
+        .map(gatewayKey);
   return runController(
     {
       name: "gateway",
       sources: [
-        watches(caches.servers, { keys: (gateway) => [key(gateway)] }),
-        watches(caches.clients, { keys: (gateway) => [key(gateway)] }),
+        watches(caches.servers, { keys: (gateway) => [gatewayKey(gateway)] }),
+        watches(caches.clients, { keys: (gateway) => [gatewayKey(gateway)] }),
         watches(gateways.serverTemplates, { keys: usersOf(caches.servers) }),
         watches(gateways.clientTemplates, { keys: usersOf(caches.clients) }),
-        watches(gateways.wgServers, { keys: ownerKeys }),
-        watches(gateways.wgClients, { keys: ownerKeys }),
+        watches(gateways.wgServers, { keys: gatewayOwnerKeys }),
+        watches(gateways.wgClients, { keys: gatewayOwnerKeys }),
         watches(gateways.peerNamespaces, {
           keys: ({ metadata }) =>
             [...caches.servers.list(), ...caches.clients.list()]
               .filter((gateway) => gateway.metadata.namespace === metadata.name)
-              .map(key),
+              .map(gatewayKey),
           when: exceptStatus,
         }),
       ],
-      objectOf: gatewayOf,
-      reconcile: (of) => reconcile(networking, gateways, gatewayOf(of)),
+      objectOf: (key) => caches.gatewayOf(key),
+      reconcile: (key) => reconcile(networking, gateways, caches.gatewayOf(key)),
     },
     runtime,
   );

@@ -2,11 +2,11 @@ import { isIP } from "node:net";
 
 import { Label, LabelValue, type Node, type Pod, type Service, type WgGatewayServer } from "../../api";
 import { keyOf, Terminal } from "../../kube";
-import { podAddress } from "../generate/node-routes";
+import { podAddress } from "../address-mapping";
 
 type Status = NonNullable<WgGatewayServer["status"]>;
-export type Endpoint = NonNullable<Status["endpoint"]>;
-export type InternalEndpoint = NonNullable<Status["internalEndpoint"]>;
+type Endpoint = NonNullable<Status["endpoint"]>;
+type InternalEndpoint = NonNullable<Status["internalEndpoint"]>;
 
 /** The pod of a gateway that carries its traffic, as the nodes of the cluster reach it; undefined while none runs. */
 export function internalEndpoint(pods: readonly Pod[]): InternalEndpoint | undefined {
@@ -15,7 +15,7 @@ export function internalEndpoint(pods: readonly Pod[]): InternalEndpoint | undef
   return ip === undefined ? undefined : { ip, node: pod?.spec?.nodeName ?? "" };
 }
 
-/** While the label moves from one replica to the other, two may have it: the one that got it last is the one that will keep it. */
+/** Two replicas may have the label while it moves. The younger pod got it last and keeps it. */
 function activePod(pods: readonly Pod[]): Pod | undefined {
   return pods
     .filter(

@@ -8,12 +8,12 @@ import {
 } from "../../api";
 import { keyOf } from "../../kube";
 import { NetworkingRole } from "../../plan/rbac/networking";
-import { objectName } from "../generate/metadata";
-import type { NetworkingOptions } from "../options";
+import { objectName } from "../labels";
+import type { NetworkingOptions } from "../networking-context";
 import { gatewayLabels, serviceAccountName, type WgGateway } from "./gateway-workload";
 
 /** What lets the account of a gateway do something. */
-export interface GatewayRights {
+interface GatewayRights {
   roleBindings: [ownNamespace: BindingOf<"RoleBinding">, liqoNamespace: BindingOf<"RoleBinding">];
   clusterRoleBinding: BindingOf<"ClusterRoleBinding">;
 }

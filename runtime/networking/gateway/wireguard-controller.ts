@@ -33,13 +33,13 @@ import {
   writeIfChanged,
 } from "../../kube";
 import { generateWireGuardKeyPair } from "../../identity";
-import { labelValue } from "../generate/metadata";
-import { peerOf } from "../generate/peer";
+import { labelValue, peerOf } from "../labels";
 import type { NetworkingContext } from "../networking-context";
-import type { GatewayCaches } from "./gateway-caches";
+import type { GatewayCaches } from "../caches";
 import { gatewayNode, internalEndpoint, serverEndpoint } from "./gateway-endpoint";
 import { type BoundRights, gatewayRights, obsoleteRights } from "./gateway-rights";
 import {
+  exactPaths,
   gatewayDeployment,
   gatewayService,
   gatewayServiceAccount,
@@ -48,7 +48,6 @@ import {
   serviceAccountName,
   type WgGateway,
 } from "./gateway-workload";
-import { exactPaths } from "./template-hash";
 
 /**
  * Runs each WireGuard gateway: its account, keys, Service and Deployment, and says where it can be reached (networking reference 9.3). What is
@@ -237,7 +236,7 @@ class Reconciliation {
     const { runtime, caches } = this.networking;
     const { name, namespace } = gateway.metadata;
     const secretRef = { apiVersion: "v1", kind: "Secret", name: secretName, namespace };
-    // A pod elsewhere is a stranger's, whatever its labels say.
+    // A pod in another namespace is not ours, even with our labels.
     const pods = caches.pods
       .list()
       .filter((pod) => pod.metadata.namespace === namespace && isFor(gateway, pod));

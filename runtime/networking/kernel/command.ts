@@ -7,7 +7,7 @@ export interface CommandResult {
   stderr: string;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   /** Given on standard input. */
   input?: string;
   /** A program that takes longer is killed. Default: 30 s. */

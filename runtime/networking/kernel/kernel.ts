@@ -1,10 +1,16 @@
 import { Counter, type Registry } from "prom-client";
 
-import { type ObservedLink, parseLinks, parseNeighbours } from "../links/observed";
-import { type ObservedRoute, type ObservedRule, parseRoutes, parseRules } from "../routes/observed";
-import { type RefusedLine, refusedLines } from "../routes/route-plan";
+import {
+  type ObservedLink,
+  type ObservedRoute,
+  type ObservedRule,
+  parseLinks,
+  parseNeighbours,
+  parseRoutes,
+  parseRules,
+} from "./ip-listing";
 import type { Elements } from "../firewall/nft-script";
-import { type NftListing, parseElements, parseNftListing, parseRuleCounters } from "../firewall/table-state";
+import { type NftListing, parseElements, parseNftListing, parseRuleCounters } from "../firewall/nft-listing";
 import { CommandError, type CommandResult, outputOf, runCommand } from "./command";
 
 interface TableName {
@@ -56,7 +62,7 @@ export class Kernel {
     return status === 0 ? parseRouteGet(stdout) : undefined;
   }
 
-  /** Gives `ip` a list of lines in one go; returns those that the kernel refused. The rest is done all the same. */
+  /** Runs a batch of `ip` lines and returns those that the kernel refused. A refused line does not stop the others. */
   async applyBatch(lines: readonly string[]): Promise<RefusedLine[]> {
     if (lines.length === 0) return [];
     this.writes?.inc({ tool: "ip" });
@@ -140,3 +146,31 @@ function parseRouteGet(text: string): string | undefined {
   if (typeof first !== "object" || first === null || !("prefsrc" in first)) return undefined;
   return typeof first.prefsrc === "string" ? first.prefsrc : undefined;
 }
+
+/** A line of a batch that the kernel refused. */
+export interface RefusedLine {
+  line: string;
+  message: string;
+  /** The link or the next hop that it needs is not there yet: it may be so in a moment. */
+  mayPass: boolean;
+}
+
+/** What `ip -force -batch -` said about the lines that it was given. */
+export function refusedLines(lines: readonly string[], errorOutput: string): RefusedLine[] {
+  const refused: RefusedLine[] = [];
+  let messages: string[] = [];
+  for (const text of errorOutput.split("\n")) {
+    const number = /^Command failed .*:(\d+)$/.exec(text)?.[1];
+    if (number === undefined) {
+      if (text !== "") messages.push(text);
+      continue;
+    }
+    const message = messages.join(" ");
+    refused.push({ line: lines[Number(number) - 1] ?? "", message, mayPass: WAITING.test(message) });
+    messages = [];
+  }
+  return refused;
+}
+
+const WAITING =
+  /Cannot find device|Nexthop has invalid gateway|Device for nexthop is not up|Network is (unreachable|down)|No route to host/;

@@ -1,25 +1,26 @@
 import { spawn } from "node:child_process";
 
-import { type Clock, type Logger, sleep } from "../../kube";
-
-export interface MonitorOptions {
-  program: string;
-  args: string[];
-  /** Called after each change that the program reports, several at once where they come together. */
-  onChange: () => void;
-  clock: Clock;
-  log: Logger;
-  signal: AbortSignal;
-}
+import { type RuntimeContext, sleep } from "../../kube";
 
 const RESTART_MS = 2_000;
 
-/**
- * Listens to what the kernel reports until the signal is aborted: `ip monitor` or `nft monitor`. What changes while the program starts anew
- * is made up for by one more look.
- */
-export async function monitorKernel(options: MonitorOptions): Promise<void> {
-  const { program, args, onChange, clock, log, signal } = options;
+/** Calls back when the kernel reports a change of interfaces, addresses, routes or rules. Several changes may share one call. */
+export function monitorLinksAndRoutes(runtime: RuntimeContext, onChange: () => void): void {
+  void monitor(runtime, "ip", ["-4", "-o", "monitor", "link", "address", "route", "rule"], onChange);
+}
+
+/** Calls back when the kernel reports that tables, chains or rules were removed. */
+export function monitorTables(runtime: RuntimeContext, onChange: () => void): void {
+  void monitor(runtime, "nft", ["monitor", "destroy"], onChange);
+}
+
+/** Runs a program that reports changes until the signal is aborted. One more call after each restart covers what changed in between. */
+async function monitor(
+  { clock, log, signal }: RuntimeContext,
+  program: string,
+  args: readonly string[],
+  onChange: () => void,
+): Promise<void> {
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
       const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"] });

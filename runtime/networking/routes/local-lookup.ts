@@ -1,7 +1,6 @@
-import { parseAddress } from "../../ipam/address";
-import { containsAddress, parseCidr } from "../../ipam/cidr";
-import type { ObservedRoute, ObservedRule } from "./observed";
-import type { RouteTable } from "./model";
+import { containsAddress, parseAddress, parseCidr } from "../../ipam/cidr";
+import type { ObservedRoute, ObservedRule } from "../kernel/ip-listing";
+import type { RouteTable } from "./validation";
 
 /** Number of the kernel's table of a host's own addresses. */
 const LOCAL_TABLE = "255";

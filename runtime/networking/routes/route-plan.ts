@@ -1,12 +1,10 @@
 import { formatCidr, parseCidr } from "../../ipam/cidr";
-import type { Route, RouteRule, RouteTable } from "./model";
-import type { ObservedRoute, ObservedRule } from "./observed";
-import { ROUTE_PROTOCOL } from "./protocol";
-import { routeTableFaults } from "./table-faults";
-import { routeTableId } from "./table-id";
+import { type Route, type RouteRule, type RouteTable, routeTableFaults } from "./validation";
+import type { ObservedRoute, ObservedRule } from "../kernel/ip-listing";
+import { ROUTE_PROTOCOL, routeTableId } from "./table-id";
 
 /** What the kernel has of a table. */
-export interface ObservedTable {
+interface ObservedTable {
   /** All rules of the host. */
   rules: readonly ObservedRule[];
   /** The routes of the table. */
@@ -87,34 +85,6 @@ function tableRemoval(id: number, observed: ObservedTable): string[] {
     ...(observed.routes.length > 0 ? [`route flush table ${id}`] : []),
   ];
 }
-
-/** A line of a batch that the kernel refused. */
-export interface RefusedLine {
-  line: string;
-  message: string;
-  /** The link or the next hop that it needs is not there yet: it may be so in a moment. */
-  mayPass: boolean;
-}
-
-/** What `ip -force -batch -` said about the lines that it was given. */
-export function refusedLines(lines: readonly string[], errorOutput: string): RefusedLine[] {
-  const refused: RefusedLine[] = [];
-  let messages: string[] = [];
-  for (const text of errorOutput.split("\n")) {
-    const number = /^Command failed .*:(\d+)$/.exec(text)?.[1];
-    if (number === undefined) {
-      if (text !== "") messages.push(text);
-      continue;
-    }
-    const message = messages.join(" ");
-    refused.push({ line: lines[Number(number) - 1] ?? "", message, mayPass: WAITING.test(message) });
-    messages = [];
-  }
-  return refused;
-}
-
-const WAITING =
-  /Cannot find device|Nexthop has invalid gateway|Device for nexthop is not up|Network is (unreachable|down)|No route to host/;
 
 function agrees(rule: RouteRule, observed: ObservedRule): boolean {
   const all = (text: string | undefined) => {

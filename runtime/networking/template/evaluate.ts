@@ -1,4 +1,14 @@
-import { FUNCTIONS } from "./functions";
+import {
+  describe,
+  type Evaluated,
+  FUNCTIONS,
+  isMap,
+  isStruct,
+  isTrue,
+  printed,
+  type TemplateStruct,
+  type TemplateValue,
+} from "./functions";
 import {
   type Command,
   type Operand,
@@ -8,16 +18,6 @@ import {
   type TemplateNode,
 } from "./parse";
 import { TemplateError } from "./tokens";
-import {
-  describe,
-  type Evaluated,
-  isMap,
-  isStruct,
-  isTrue,
-  printed,
-  type TemplateStruct,
-  type TemplateValue,
-} from "./values";
 
 /**
  * Fills in a template of Go's `text/template`: fields, variables, pipelines, `if`, `with`, `range`, and its functions for comparing, choosing

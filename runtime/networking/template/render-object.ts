@@ -2,7 +2,7 @@ import { isRecord } from "../../api/invalid-object";
 import type { StructuralSchema } from "../../api/schema/structural-schema";
 import { renderTemplate } from "./evaluate";
 import { TemplateError } from "./tokens";
-import type { TemplateStruct } from "./values";
+import type { TemplateStruct } from "./functions";
 
 /** Below these keys everything is text in every Kubernetes object, however much it looks like a number. */
 const TEXT_MAPS = new Set(["labels", "annotations", "matchLabels", "nodeSelector", "selector"]);

@@ -1,7 +1,6 @@
 import { isIPv4 } from "node:net";
 
-import { parseAddress } from "../../ipam/address";
-import { containsAddress, parseCidr } from "../../ipam/cidr";
+import { containsAddress, parseAddress, parseCidr } from "../../ipam/cidr";
 
 /** A pod with addresses of its own, on a node of the cluster. */
 export interface AddressedPod {

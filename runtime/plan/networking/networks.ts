@@ -1,6 +1,6 @@
 import type { Network } from "../../api/ipam";
 import { Annotation, cidrInName, Label, LabelValue, Name } from "../../api/keys";
-import { AllocationError } from "../../ipam/allocation-error";
+import { AllocationError } from "../../ipam/ipam";
 import { parseCidr, sizeOf } from "../../ipam/cidr";
 import { Ipam } from "../../ipam/ipam";
 import { NetworkType } from "../../ipam/network-stage";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 
 import { type Cidr, containsCidr, formatCidr, overlaps, parseCidr } from "../../ipam/cidr";
-import { DEFAULT_POOLS, parsePools } from "../../ipam/pools";
-import { unusableReason } from "../../ipam/special-ranges";
+import { DEFAULT_POOLS, parsePools, unusableReason } from "../../ipam/pools";
 import { annotationsSchema, resourceListSchema } from "../arguments";
 import { ownNetworkFaults } from "./networks";
 

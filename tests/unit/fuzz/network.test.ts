@@ -10,7 +10,7 @@ import {
   messageTime,
   nanoseconds,
   pongTo,
-} from "../../../runtime/networking/ping/message";
+} from "../../../runtime/gateway/ping-session";
 import { renderTemplate } from "../../../runtime/networking/template/evaluate";
 import { TemplateError } from "../../../runtime/networking/template/tokens";
 import { kubeletRoute } from "../../../runtime/virtual-kubelet/kubelet/kubelet-route";

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 
 import { Connection, GatewayClient } from "../../../runtime/api";
 import { ConnectionObject } from "../../../runtime/gateway/connection";
-import { type Gateway, gatewayOf } from "../../../runtime/gateway/gateway";
-import { gatewayFlags } from "../../../runtime/gateway/flags";
-import type { Reachability } from "../../../runtime/networking/ping/session";
+import { type Gateway, gatewayFlags, gatewayOf } from "../../../runtime/gateway/gateway";
+import type { Reachability } from "../../../runtime/networking/connection-status";
 import { MemoryApiServer } from "../../support/memory-api-server";
 import { type TestContext, testContext } from "../../support/runtime-context";
 import { until } from "../../support/until";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 
 import { readFlags, refuseUnknownFlags, splitCommandLine } from "../../../runtime/component/command-line";
-import { fabricFlags } from "../../../runtime/fabric/flags";
-import { gatewayFlags } from "../../../runtime/gateway/flags";
+import { fabricFlags } from "../../../runtime/fabric/component";
+import { gatewayFlags } from "../../../runtime/gateway/gateway";
 
 const REQUIRED = [
   "--name=milan",

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { registerDropMetrics, registerTunnelMetrics } from "../../../runtime/gateway/metrics";
 import { createRegistry } from "../../../runtime/kube";
 import { TestClock } from "../../support/test-clock";
-import type { Reachability } from "../../../runtime/networking/ping/session";
-import type { ObservedTunnel } from "../../../runtime/networking/wireguard/observed";
+import type { Reachability } from "../../../runtime/networking/connection-status";
+import type { ObservedTunnel } from "../../../runtime/gateway/wireguard";
 
 const NOW = Date.UTC(2026, 4, 4, 12, 0, 0);
 const observed: ObservedTunnel = {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { silentLogger } from "../../../runtime/kube";
 import { TestClock } from "../../support/test-clock";
 import { ServerEndpoint } from "../../../runtime/gateway/server-endpoint";
-import { isTunnelInPlace, parseDump } from "../../../runtime/networking/wireguard/observed";
+import { isTunnelInPlace, parseDump } from "../../../runtime/gateway/wireguard";
 
 const KEY = "cPZ0vEwDRzFtWG1zWUQYJ9KXQfP7RBjOeB7c5Zx7ZV0=";
 const PEER = "7yJ3ZgNvV3ZTu2k4mQy0JYf3o9v7qk0m2Jb1kUqk2WQ=";

@@ -2,16 +2,17 @@ import assert from "node:assert/strict";
 
 import fc from "fast-check";
 
-import { formatAddress, parseAddress } from "../../../runtime/ipam/address";
 import {
   type Cidr,
   containsAddress,
   containsCidr,
+  formatAddress,
   formatCidr,
   halves,
   lastAddress,
   networkOf,
   overlaps,
+  parseAddress,
   parseCidr,
   remapAddress,
   sameCidr,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { EndpointSlice, Event, IP, Network, Service } from "../../../runtime/api";
 import type { RuntimeContext } from "../../../runtime/kube";
 import { formatCidr, overlaps, parseCidr } from "../../../runtime/ipam/cidr";
-import type { IpamOptions } from "../../../runtime/ipam/options";
+import type { IpamOptions } from "../../../runtime/ipam/ipam-context";
 import { DEFAULT_POOLS } from "../../../runtime/ipam/pools";
 import { startIpam } from "../../../runtime/ipam/start";
 import type { MemoryApiServer } from "../../support/memory-api-server";

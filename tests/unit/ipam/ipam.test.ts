@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 
-import { formatAddress, parseAddress } from "../../../runtime/ipam/address";
-import { formatCidr, parseCidr } from "../../../runtime/ipam/cidr";
+import { formatAddress, formatCidr, parseAddress, parseCidr } from "../../../runtime/ipam/cidr";
 import { Ipam } from "../../../runtime/ipam/ipam";
 import { DEFAULT_POOLS, parsePools } from "../../../runtime/ipam/pools";
 

@@ -4,21 +4,20 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 
 import type { IP, Network } from "../../../runtime/api";
-import { formatAddress, parseAddress } from "../../../runtime/ipam/address";
-import { AllocationError } from "../../../runtime/ipam/allocation-error";
 import {
   type Cidr,
+  formatAddress,
   formatCidr,
   lastAddress,
   networkOf,
   overlaps,
+  parseAddress,
   parseCidr,
   sizeOf,
 } from "../../../runtime/ipam/cidr";
-import { ipClaimOf, networkClaimOf, requestOf } from "../../../runtime/ipam/claims";
-import { Ipam } from "../../../runtime/ipam/ipam";
+import { AllocationError, Ipam } from "../../../runtime/ipam/ipam";
+import { ipClaimOf, isEmptyPlan, networkClaimOf, requestOf, syncPlan } from "../../../runtime/ipam/claims";
 import { parsePools } from "../../../runtime/ipam/pools";
-import { isEmptyPlan, syncPlan } from "../../../runtime/ipam/sync-plan";
 import { ip, network } from "./objects";
 
 const POOLS = ["10.0.0.0/27", "172.16.0.0/28"];

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 
 import { formatCidr, parseCidr } from "../../../runtime/ipam/cidr";
-import { DEFAULT_POOLS, parsePools } from "../../../runtime/ipam/pools";
-import { unusableReason } from "../../../runtime/ipam/special-ranges";
+import { DEFAULT_POOLS, parsePools, unusableReason } from "../../../runtime/ipam/pools";
 
 describe("pools", () => {
   it("keep their order", () => {

@@ -9,15 +9,15 @@ import {
   mapPodAddress,
   unknownSource,
 } from "../../../runtime/networking/address-mapping";
-import { overlayOwnerKey } from "../../../runtime/networking/fabric/overlay-registry";
 import {
-  OverlayAddresses,
   networkIds,
   nodeMarks,
+  OverlayAddresses,
   overlayInterface,
+  overlayOwnerKey,
 } from "../../../runtime/networking/overlay";
 import { otherEnd, tunnelAddress, tunnelInterface } from "../../../runtime/networking/tunnel";
-import { configuration } from "./configuration";
+import { configuration } from "./objects";
 
 describe("addresses of a peer", () => {
   const milan = configuration({

@@ -6,10 +6,18 @@ import {
   type Translation,
   translationsOf,
 } from "../../../runtime/networking/firewall/address-table";
-import type { Chain, FirewallTable, Match, NatRule } from "../../../runtime/networking/firewall/model";
+import type {
+  Chain,
+  FirewallTable,
+  Match,
+  NatRule,
+} from "../../../runtime/networking/firewall/firewall-table";
 import { elementScript } from "../../../runtime/networking/firewall/nft-script";
-import { isInPlace, parseElements, parseNftListing } from "../../../runtime/networking/firewall/table-state";
-import { ipMappingInGateways, ipMappingOnNodes } from "../../../runtime/networking/generate/ip-mapping";
+import { isInPlace, parseElements, parseNftListing } from "../../../runtime/networking/firewall/nft-listing";
+import {
+  ipMappingInGateways,
+  ipMappingOnNodes,
+} from "../../../runtime/networking/addresses/ip-mapping-controller";
 import { ip } from "../ipam/objects";
 import { canUse, inNamespace, Namespace } from "./namespace";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 
 import type { Configuration, Network } from "../../../runtime/api";
 import { parseCidr } from "../../../runtime/ipam/cidr";
-import { decideConfiguration } from "../../../runtime/networking/configuration/decision";
+import { decideConfiguration } from "../../../runtime/networking/configuration/configuration-decision";
 import { network } from "../ipam/objects";
-import { configuration } from "./configuration";
+import { configuration } from "./objects";
 
 const installed = [
   network({ name: "pod-cidr", type: "pod-cidr", cidr: "10.42.0.0/16", given: "10.42.0.0/16" }),

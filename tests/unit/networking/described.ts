@@ -1,9 +1,9 @@
 /** Generated configurations in few lines, in the words of the programs that carry them out. */
 import type { FirewallConfiguration, RouteConfiguration } from "../../../runtime/api";
-import type { Match } from "../../../runtime/networking/firewall/model";
-import { tableFaults } from "../../../runtime/networking/firewall/table-faults";
-import type { Generated } from "../../../runtime/networking/generate/configurations";
-import { routeTableFaults } from "../../../runtime/networking/routes/table-faults";
+import type { Match } from "../../../runtime/networking/firewall/firewall-table";
+import { tableFaults } from "../../../runtime/networking/firewall/validation";
+import type { Generated } from "../../../runtime/networking/generated";
+import { routeTableFaults } from "../../../runtime/networking/routes/validation";
 
 function heading(
   { metadata }: Generated<FirewallConfiguration | RouteConfiguration>,

@@ -2,7 +2,7 @@
 import { GatewayServer, Node, Pod, WgGatewayServerTemplate } from "../../../runtime/api";
 import { startNetworking } from "../../../runtime/networking/start";
 import type { Scenario } from "../../support/memory-run";
-import { options } from "./options";
+import { options } from "./objects";
 
 export const networking = { apiVersion: "networking.liqo.io/v1beta1" } as const;
 export const labels = { "liqo.io/remote-cluster-id": "rome" };

@@ -1,19 +1,23 @@
 import assert from "node:assert/strict";
 
 import type { IP } from "../../../runtime/api";
-import { gatewayMasqueradeBypass } from "../../../runtime/networking/generate/gateway-masquerade-bypass";
-import { ipMappingInGateways, ipMappingOnNodes } from "../../../runtime/networking/generate/ip-mapping";
-import { masqueradeBypass } from "../../../runtime/networking/generate/masquerade-bypass";
-import { remapFirewalls } from "../../../runtime/networking/generate/remap-firewall";
+import { gatewayMasqueradeBypass } from "../../../runtime/networking/fabric/pod-routes";
+import {
+  ipMappingInGateways,
+  ipMappingOnNodes,
+} from "../../../runtime/networking/addresses/ip-mapping-controller";
+import {
+  masqueradeBypass,
+  remapFirewalls,
+} from "../../../runtime/networking/configuration/configuration-rules";
 import {
   gatewayWithoutTracking,
   nodesWithoutTracking,
   segmentSizeClamp,
-} from "../../../runtime/networking/generate/static-firewalls";
+} from "../../../runtime/networking/fabric/static-firewalls-controller";
 import { ip } from "../ipam/objects";
-import { configuration } from "./configuration";
+import { configuration, n2, pod } from "./objects";
 import { describedFirewall } from "./described";
-import { n2, pod } from "./objects";
 
 describe("the firewalls of a Configuration", () => {
   it("translate in gateways what was remapped", () => {

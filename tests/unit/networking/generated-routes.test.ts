@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 
 import type { Pod } from "../../../runtime/api";
-import { fabricRoutes } from "../../../runtime/networking/generate/fabric-routes";
-import { nodePortFirewall, nodePortRoute } from "../../../runtime/networking/generate/node-port-return";
-import { externalRoutes, isRouted, podRoutes } from "../../../runtime/networking/generate/node-routes";
 import {
+  fabricRoutes,
   keyOfOverlayTunnel,
   overlayTunnel,
   overlayTunnelKey,
-} from "../../../runtime/networking/generate/overlay-tunnels";
-import { tunnelRoutes } from "../../../runtime/networking/generate/tunnel-routes";
+} from "../../../runtime/networking/fabric/internal-fabric-controller";
+import { nodePortFirewall, nodePortRoute } from "../../../runtime/networking/fabric/node-port-return";
+import { externalRoutes } from "../../../runtime/networking/fabric/node-routes-controller";
+import { isRouted, podRoutes } from "../../../runtime/networking/fabric/pod-routes";
+import { tunnelRoutes } from "../../../runtime/networking/configuration/configuration-rules";
 import { ip } from "../ipam/objects";
-import { configuration } from "./configuration";
+import { configuration, fabric, n1, n2, pod } from "./objects";
 import { describedFirewall, describedRoutes } from "./described";
-import { fabric, n1, n2, pod } from "./objects";
 
 describe("the routes into a tunnel", () => {
   it("lead from each node's interface to the other end", () => {

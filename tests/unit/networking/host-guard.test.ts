@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import type { FirewallConfiguration, InternalFabric, RouteConfiguration } from "../../../runtime/api";
 import { freeHost } from "../../../runtime/fabric/removal";
 import { HostGuard } from "../../../runtime/networking/agent/host-guard";
-import { fabricRoutes } from "../../../runtime/networking/generate/fabric-routes";
-import { masqueradeBypass } from "../../../runtime/networking/generate/masquerade-bypass";
-import type { ObservedLink } from "../../../runtime/networking/links/observed";
-import type { ObservedRoute } from "../../../runtime/networking/routes/observed";
-import { configuration } from "./configuration";
+import { fabricRoutes } from "../../../runtime/networking/fabric/internal-fabric-controller";
+import { masqueradeBypass } from "../../../runtime/networking/configuration/configuration-rules";
+import type { ObservedLink, ObservedRoute } from "../../../runtime/networking/kernel/ip-listing";
+import { configuration } from "./objects";
 
 const link = (name: string, address: string, over: Partial<ObservedLink> = {}): ObservedLink => ({
   name,

@@ -5,8 +5,8 @@ import {
   overlayLookupPlan,
   tableInGateway,
 } from "../../../runtime/networking/routes/local-lookup";
-import type { RouteTable } from "../../../runtime/networking/routes/model";
-import { type ObservedRule, parseRoutes, parseRules } from "../../../runtime/networking/routes/observed";
+import type { RouteTable } from "../../../runtime/networking/routes/validation";
+import { type ObservedRule, parseRoutes, parseRules } from "../../../runtime/networking/kernel/ip-listing";
 import { routeTablePlan } from "../../../runtime/networking/routes/route-plan";
 import { canUse, Namespace } from "./namespace";
 

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 
-import { parseLinks, parseNeighbours } from "../../../runtime/networking/links/observed";
+import { parseLinks, parseNeighbours } from "../../../runtime/networking/kernel/ip-listing";
 import {
+  overlayKind,
   type OverlayLink,
   overlayMacAddress,
   overlayPlan,
-} from "../../../runtime/networking/links/overlay-links";
-import { tunnelLinkPlan } from "../../../runtime/networking/links/tunnel-link";
+} from "../../../runtime/networking/agent/overlay-links";
+import { tunnelLinkPlan } from "../../../runtime/gateway/tunnel-interface";
 import { canUse, Namespace } from "./namespace";
+import type { InternalNode } from "../../../runtime/api";
 
 const link = (over: Partial<OverlayLink> = {}): OverlayLink => ({
   name: "liqo.bcdfghjklm",
@@ -146,3 +148,27 @@ if (canUse("ip")) {
     });
   });
 }
+
+describe("the encapsulation of the overlay", () => {
+  const node = (overlay?: string): InternalNode => ({
+    apiVersion: "networking.liqo.io/v1beta1",
+    kind: "InternalNode",
+    metadata: {
+      name: "n",
+      ...(overlay !== undefined && { annotations: { "networking.liqo.io/overlay": overlay } }),
+    },
+    spec: { interface: { gateway: { name: "liqo.a" }, node: { ip: "10.80.0.1" } } },
+  });
+  const cases: [(string | undefined)[], string | undefined][] = [
+    [[], undefined],
+    [[undefined], undefined],
+    [["geneve", undefined], "geneve"],
+    [["geneve", "vxlan"], "vxlan"],
+    [["other"], undefined],
+  ];
+  for (const [said, expected] of cases) {
+    it(`is ${expected ?? "not known"} where nodes say ${said.map((one) => one ?? "nothing").join(", ") || "nothing"}`, () => {
+      assert.equal(overlayKind(said.map(node)), expected);
+    });
+  }
+});

@@ -16,13 +16,13 @@ import {
 import { DEFAULT_POOLS } from "../../../runtime/ipam/pools";
 import { startIpam } from "../../../runtime/ipam/start";
 import type { RuntimeContext } from "../../../runtime/kube";
-import type { NetworkingOptions } from "../../../runtime/networking/options";
+import type { NetworkingOptions } from "../../../runtime/networking/networking-context";
 import { startNetworking } from "../../../runtime/networking/start";
 import type { MemoryApiServer } from "../../support/memory-api-server";
 import type { Scenario } from "../../support/memory-run";
 import { network } from "../ipam/objects";
 import { describedFirewall, describedRoutes } from "./described";
-import { options } from "./options";
+import { options } from "./objects";
 
 export const starts =
   (over: Partial<NetworkingOptions> = {}) =>

@@ -1,15 +1,19 @@
 import assert from "node:assert/strict";
 
-import type { RouteRule, RouteTable } from "../../../runtime/networking/routes/model";
-import { parseRoutes, parseRules } from "../../../runtime/networking/routes/observed";
+import { refusedLines } from "../../../runtime/networking/kernel/kernel";
+
 import {
-  refusedLines,
+  type RouteRule,
+  type RouteTable,
+  routeTableFaults,
+} from "../../../runtime/networking/routes/validation";
+import { parseRoutes, parseRules } from "../../../runtime/networking/kernel/ip-listing";
+import {
+  leftoverRemoval,
   routeTablePlan,
   routeTableRemoval,
 } from "../../../runtime/networking/routes/route-plan";
-import { tableNames } from "../../../runtime/networking/routes/table-names";
-import { routeTableFaults } from "../../../runtime/networking/routes/table-faults";
-import { routeTableId } from "../../../runtime/networking/routes/table-id";
+import { routeTableId, tableNames } from "../../../runtime/networking/routes/table-id";
 import { canUse, Namespace } from "./namespace";
 
 const table = (...rules: RouteRule[]): RouteTable => ({ name: "cl02-node-gw", rules });
@@ -289,3 +293,41 @@ if (canUse("ip")) {
     });
   });
 }
+
+describe("what is left of tables that nobody wants", () => {
+  it("is removed by its protocol number, and nothing else is", () => {
+    const rules = parseRules(
+      JSON.stringify([
+        { priority: 0, src: "all", table: "255" },
+        { priority: 100, src: "all", iif: "liqo-tunnel", table: "7000", protocol: "149" },
+        { priority: 101, src: "all", dst: "10.71.0.0", dstlen: 16, table: "8000", protocol: "149" },
+        { priority: 102, src: "all", fwmark: "0x5", table: "9000", protocol: "3" },
+      ]),
+    );
+    const routes = parseRoutes(
+      JSON.stringify([
+        {
+          dst: "10.71.0.0/16",
+          gateway: "10.80.0.3",
+          dev: "liqo.a",
+          table: "7000",
+          protocol: "149",
+          flags: [],
+        },
+        {
+          dst: "10.72.0.0/16",
+          gateway: "10.80.0.3",
+          dev: "liqo.a",
+          table: "8000",
+          protocol: "149",
+          flags: [],
+        },
+        { dst: "default", gateway: "172.18.0.1", dev: "eth0", table: "254", protocol: "3", flags: [] },
+      ]),
+    );
+    assert.deepEqual(leftoverRemoval(new Set([8000]), { rules, routes }), [
+      "rule del priority 100 iif liqo-tunnel lookup 7000",
+      "route del 10.71.0.0/16 table 7000 proto 149",
+    ]);
+  });
+});

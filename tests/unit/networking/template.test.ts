@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { renderTemplate } from "../../../runtime/networking/template/evaluate";
-import type { TemplateStruct } from "../../../runtime/networking/template/values";
+import type { TemplateStruct } from "../../../runtime/networking/template/functions";
 
 const data: TemplateStruct = {
   Name: "milan",

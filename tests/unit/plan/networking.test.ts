@@ -22,7 +22,7 @@ import {
   ipamOptions,
   networkingOptions,
 } from "../../../runtime/controller-manager/flags";
-import { renderGateway } from "../../../runtime/networking/template/gateway-object";
+import { renderGateway } from "../../../runtime/networking/template/gateway-template";
 import { deployments } from "../../../runtime/plan/deployments";
 import { installation } from "../../../runtime/plan/installation";
 import {
