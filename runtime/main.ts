@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type { ComponentRegistry } from "./component/run-process";
+import type { ComponentRegistry } from "./component/component";
 import { terminationSignal } from "./component/termination";
 
 // Taken before anything else is loaded: the first process of a container gets no signal that it does not handle.
@@ -29,6 +29,6 @@ run().then(
 );
 
 async function run(): Promise<number> {
-  const { runProcess } = await import("./component/run-process.js");
+  const { runProcess } = await import("./component/component.js");
   return await runProcess(process.argv.slice(2), components, signal);
 }

@@ -1,5 +1,5 @@
 import { Label, LabelValue, Pod } from "../api";
-import { LeaderElection, runController, type RuntimeContext, watches } from "../kube";
+import { runController, type RuntimeContext, watches } from "../kube";
 import { every } from "../networking/agent/every";
 import { labelValue } from "../networking/generate/metadata";
 import type { GatewayFlags } from "./flags";
@@ -30,13 +30,10 @@ export class Activity {
   isActive = (): boolean => this.active;
 
   private elect(): void {
-    const { client, clock, log, signal, shutdown } = this.runtime;
+    const { clock, elections, signal } = this.runtime;
     const { flags, gateway } = this;
     if (flags.podName === "") throw new Error("--pod-name is missing; replicas are told apart by it");
-    const election = new LeaderElection({
-      client,
-      clock,
-      log,
+    const election = elections.stand({
       lease: {
         name: `${gateway.name}.${gateway.namespace}.${gateway.end}.connections.liqo.io`,
         namespace: gateway.namespace,
@@ -47,7 +44,6 @@ export class Activity {
       retryMs: flags.leaderElectionRetryPeriod,
       onElected: () => this.become(true),
     });
-    shutdown.add(election.run(signal));
     every(clock, LOOK_MS, signal, () => {
       const { holder } = election;
       if (this.active && holder !== undefined && holder !== flags.podName) this.become(false);

@@ -60,14 +60,9 @@ export {
 
 export { LeaderElection, type LeaderElectionOptions } from "./election/leader-election";
 
-export {
-  connect,
-  type ContextOptions,
-  createContext,
-  createRegistry,
-  type RuntimeContext,
-  summarize,
-} from "./manager/context";
+export { createRegistry, type RuntimeContext, summarize } from "./manager/context";
+export { type Candidacy, type Candidate, Elections } from "./manager/elections";
+export { Manager, type ManagerOptions, type Start } from "./manager/manager";
 export {
   Health,
   type HealthCheck,
