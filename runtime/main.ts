@@ -17,11 +17,8 @@ const components: ComponentRegistry = {
 };
 
 run().then(
-  (status) => {
-    // Connections that are still being made would keep the process.
-    if (signal.aborted) process.exit(status);
-    process.exitCode = status;
-  },
+  // Servers, watches and connections that are still being made would keep a process that could not start.
+  (status) => process.exit(status),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exitCode = 1;
