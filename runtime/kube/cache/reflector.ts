@@ -8,6 +8,7 @@ import { ConnectionError } from "../client/dial";
 import { collectionPath, keyOf, keyOfRef, withQuery } from "../client/object-reference";
 import { type Clock, sleep, type Timer } from "../clock";
 import type { Logger } from "../log";
+import { sameVersion } from "./store";
 import {
   LASTING_MS,
   refusesStreaming,
@@ -19,7 +20,7 @@ import {
 import { IdleWatchError, isInitialEventsEnd, readWatch, versionOf, type WatchEvent } from "./watch-stream";
 
 /** Where a reflector puts what it sees. */
-export interface ReflectorSink<T> {
+interface ReflectorSink<T> {
   /** The whole selection as it is now: what is not in it is gone. */
   replace(present: ReadonlyMap<string, T>): void;
   set(object: T): void;
@@ -334,11 +335,7 @@ export class Reflector<T extends KubeObject> {
     object.metadata.managedFields = undefined;
     const projected = this.options.project(object);
     const kept = this.options.kept(keyOf(projected));
-    const same =
-      kept !== undefined &&
-      kept.metadata.uid === projected.metadata.uid &&
-      kept.metadata.resourceVersion === projected.metadata.resourceVersion;
-    return same ? kept : projected;
+    return kept !== undefined && sameVersion(kept, projected) ? kept : projected;
   }
 
   private succeeded(): void {
