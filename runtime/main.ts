@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type { ComponentRegistry } from "./component/run-process";
+import type { ComponentRegistry } from "./component/component";
 import { terminationSignal } from "./component/termination";
 
 // Taken before anything else is loaded: the first process of a container gets no signal that it does not handle.
@@ -17,11 +17,8 @@ const components: ComponentRegistry = {
 };
 
 run().then(
-  (status) => {
-    // Connections that are still being made would keep the process.
-    if (signal.aborted) process.exit(status);
-    process.exitCode = status;
-  },
+  // Servers, watches and connections that are still being made would keep a process that could not start.
+  (status) => process.exit(status),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exitCode = 1;
@@ -29,6 +26,6 @@ run().then(
 );
 
 async function run(): Promise<number> {
-  const { runProcess } = await import("./component/run-process.js");
+  const { runProcess } = await import("./component/component.js");
   return await runProcess(process.argv.slice(2), components, signal);
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { FlagSchema } from "./component";
+import type { FlagSchema } from "./flags";
 
 /** What stands on a command line: `liqo-runtime <component>[,<component>] --flag=value …`. */
 export interface CommandLine {

@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** Flags by their name in camel case; on the command line they are in kebab case. */
+export type FlagSchema = z.ZodObject<Record<string, z.ZodType>>;
+
 /**
  * Types of flags. Each takes what stood on the command line, a list with one text for each time that the flag was given, and makes one value
  * of it; of flags that hold one value the last text counts.

@@ -1,61 +1,86 @@
 import { hostname } from "node:os";
+
+import { startAuthentication } from "../authentication/start";
+import { startForeignCluster } from "../foreign-cluster/foreign-cluster-controller";
+import { startIpam } from "../ipam/start";
 import { defineComponent } from "../component/component";
-import { InformerSet, LeaderElection, type RuntimeContext, summarize, type Term } from "../kube";
-import { startControllers } from "./controllers";
-import { type ControllerManagerFlags, controllerManagerFlags } from "./flags";
+import type { RuntimeContext } from "../kube";
+import { startNetworking } from "../networking/start";
+import { offloadingControllers } from "../offloading";
+import { virtualKubeletController } from "../offloading/virtual-kubelet-controller";
+import { runTelemetry } from "../telemetry/start";
+import { startReplication } from "../replication/replication-controller";
+import {
+  authenticationOptions,
+  type ControllerManagerFlags,
+  controllerManagerFlags,
+  foreignClusterOptions,
+  ipamOptions,
+  networkingOptions,
+  podPolicyOf,
+  telemetryOptions,
+} from "./flags";
 import { registerPeeringMetrics } from "./peering-metrics";
+import { runServingCertificateApprover } from "./serving-certificate-approver";
 
 /** Upstream's lease, so that of two makes in one cluster only one works. */
-const lease = "66cf253f.ctrlmgr.liqo.io";
+const LEASE = "66cf253f.ctrlmgr.liqo.io";
 
-/** All controllers of a cluster in one process, over one set of watches. */
+/** All controllers of a cluster in one process, over one set of watches. With several replicas one works and the others stand by. */
 export const controllerManager = defineComponent({
   name: "controller-manager",
   flags: controllerManagerFlags,
   start: async (context, flags) => {
-    registerPeeringMetrics(context.metrics, context.informers);
-    if (flags.enableLeaderElection) elect(context, flags);
-    else await startControllers(context, flags);
+    const { elections, informers, metrics } = context;
+    registerPeeringMetrics(metrics, informers);
+    if (!flags.enableLeaderElection) return await startControllers(context, flags);
+    elections.lead(
+      {
+        metrics,
+        lease: { name: LEASE, namespace: flags.liqoNamespace },
+        identity: `${process.env.POD_NAME ?? hostname()}_${process.pid}`,
+      },
+      (term) => startControllers(term, flags),
+    );
   },
 });
 
-/** With several replicas one works and the others stand by. */
-function elect(context: RuntimeContext, flags: ControllerManagerFlags): void {
-  const { client, clock, log, signal, metrics, shutdown } = context;
-  const leaseClient = client.sibling();
-  const election = new LeaderElection({
-    client: leaseClient,
-    clock,
-    log,
-    metrics,
-    lease: { name: lease, namespace: flags.liqoNamespace },
-    identity: `${process.env.POD_NAME ?? hostname()}_${process.pid}`,
-    onElected: (term) => {
-      startControllers(contextOf(term, context), flags).catch((error: unknown) => {
-        // What a term that has ended could not finish is the next leader's work.
-        if (!term.current) return;
-        log.error("controllers not started", { error });
-        // Another replica may have better luck.
-        process.exit(1);
+/** Starts all controllers of a cluster; each module adds its own here. They stop with the context's signal. */
+export async function startControllers(
+  context: RuntimeContext,
+  flags: ControllerManagerFlags,
+): Promise<void> {
+  if (flags.authenticationEnabled) {
+    await startAuthentication(context, authenticationOptions(flags, context.clock));
+    startReplication(context, { clusterId: flags.clusterId });
+  }
+  if (flags.offloadingEnabled) {
+    offloadingControllers(context, {
+      clusterID: flags.clusterId,
+      shadowPodWorkers: flags.shadowPodCtrlWorkers,
+      shadowEndpointSliceWorkers: flags.shadowEndpointsliceCtrlWorkers,
+      networking: flags.networkingEnabled,
+      denyDirectConnections: flags.denyDirectConnections,
+      nodeFailure: flags.enableNodeFailureController,
+      liqoNamespace: flags.liqoNamespace,
+      virtualKubeletPerNode: flags.virtualKubeletPerNode,
+      podSecurity: flags.podSecurity,
+      podPolicy: podPolicyOf(flags),
+    });
+    if (flags.virtualKubeletPerNode) {
+      virtualKubeletController(context, {
+        clusterID: flags.clusterId,
+        liqoNamespace: flags.liqoNamespace,
+        podCidrs: flags.podcidr,
       });
-    },
-  });
-  shutdown.add(election.run(signal).finally(() => leaseClient.close()));
-}
-
-/** A term owns its caches, with their indexes and handlers, so that the next one starts clean. Its writes end with it. */
-function contextOf(term: Term, context: RuntimeContext): RuntimeContext {
-  const { clock, log, signal, metrics, health } = context;
-  const client = context.client.during(term);
-  const informers = new InformerSet(client, { log, clock, metrics });
-  const withdraw = health.addReadiness("caches of the leader", () => summarize(informers.problems()));
-  term.signal.addEventListener(
-    "abort",
-    () => {
-      withdraw();
-      void informers.stop();
-    },
-    { once: true },
-  );
-  return { ...context, client, informers, signal: AbortSignal.any([signal, term.signal]) };
+    }
+    runServingCertificateApprover(context, flags.liqoNamespace);
+  }
+  if (flags.networkingEnabled) {
+    await startIpam(context, ipamOptions(flags));
+    await startNetworking(context, networkingOptions(flags));
+  }
+  startForeignCluster(context, foreignClusterOptions(flags));
+  const telemetry = telemetryOptions(flags);
+  if (telemetry !== undefined) void runTelemetry(context, telemetry);
 }

@@ -1,8 +1,8 @@
 import { Label, LabelValue, Pod } from "../api";
-import { LeaderElection, runController, type RuntimeContext, watches } from "../kube";
 import { every } from "../networking/agent/pass";
 import { labelValue } from "../networking/labels";
 import type { Gateway, GatewayFlags } from "./gateway";
+import { runController, type RuntimeContext, watches } from "../kube";
 
 const LOOK_MS = 500;
 
@@ -29,13 +29,10 @@ export class ActiveReplica {
   isActive = (): boolean => this.active;
 
   private elect(): void {
-    const { client, clock, log, signal, shutdown } = this.runtime;
+    const { clock, elections, signal } = this.runtime;
     const { flags, gateway } = this;
     if (flags.podName === "") throw new Error("--pod-name is missing; replicas are told apart by it");
-    const election = new LeaderElection({
-      client,
-      clock,
-      log,
+    const election = elections.stand({
       lease: {
         name: `${gateway.name}.${gateway.namespace}.${gateway.end}.connections.liqo.io`,
         namespace: gateway.namespace,
@@ -46,7 +43,6 @@ export class ActiveReplica {
       retryMs: flags.leaderElectionRetryPeriod,
       onElected: () => this.become(true),
     });
-    shutdown.add(election.run(signal));
     every(clock, LOOK_MS, signal, () => {
       const { holder } = election;
       if (this.active && holder !== undefined && holder !== flags.podName) this.become(false);

@@ -46,7 +46,7 @@ export function microTimestamp(clock: Clock): string {
   return new Date(clock.now()).toISOString().replace(/(\.\d{3})Z$/, "$1000Z");
 }
 
-export interface BackoffOptions {
+interface BackoffOptions {
   /** Delay after the first failure, in milliseconds. */
   firstMs: number;
   /** No delay is longer. */

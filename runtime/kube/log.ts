@@ -99,7 +99,7 @@ class PinoAdapter implements Logger {
 }
 
 /** An error as a line shows it: its sentence and those of its causes; the stack only of what looks like a fault of ours. */
-export function describeError(error: unknown): unknown {
+function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {
@@ -115,7 +115,7 @@ export function describeError(error: unknown): unknown {
 }
 
 /** One reconcile: what every line that is logged on its behalf carries, wherever in the code that is. */
-export interface ReconcileScope {
+interface ReconcileScope {
   readonly controller: string;
   readonly key: string;
   /** Unique among all processes, practically. */
@@ -142,7 +142,7 @@ export async function inReconcileScope<T>(scope: ReconcileScope, work: () => Pro
 }
 
 /** The reconcile that the present call belongs to. */
-export function reconcileScope(): ReconcileScope | undefined {
+function reconcileScope(): ReconcileScope | undefined {
   const held = scopes.getStore();
   if (held === undefined || held.over) return undefined;
   const { controller, key, reconcileID } = held;

@@ -4,7 +4,7 @@ import { Configuration, ForeignCluster, IP, VirtualNode } from "../api";
 import { Label, LabelValue } from "../api/keys";
 import { Node } from "../api/kubernetes";
 import { parseCidr } from "../ipam/cidr";
-import { type KubeClient, type RuntimeContext, serverVersion } from "../kube";
+import { type RuntimeContext, serverVersion } from "../kube";
 import { leaseTiming, type ProcessFlags } from "./flags";
 import type { Caches, Services } from "./hosting/services";
 import { Replicas } from "./hosting/replicas";
@@ -26,7 +26,6 @@ import { ReflectionReports } from "./reflection/report";
 export async function start(context: RuntimeContext, flags: ProcessFlags): Promise<void> {
   const { client, clock, log, metrics } = context;
   const caches = openCaches(context, flags);
-  const leaseClient = leaseClientOf(context);
   const reports = new ReflectionReports({
     client,
     clock,
@@ -40,7 +39,7 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
     opened: (peer) => {
       const lead = (term: AbortSignal) =>
         reflectForPeer({ context, peer, reports, podCidrs, virtualNodes: caches.virtualNodes }, term);
-      leaderships.set(peer, leadership(peer, leaseClient, context, flags, caches, lead));
+      leaderships.set(peer, leadership(peer, context, flags, caches, lead));
     },
     closed: (peer) => {
       leaderships.get(peer)?.close();
@@ -59,7 +58,7 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
   const kubeletVersion = await apiServerVersion(context);
   const services: Services = {
     context,
-    leaseClient,
+    leaseClient: context.elections.client,
     flags,
     reports,
     peers,
@@ -75,7 +74,7 @@ export async function start(context: RuntimeContext, flags: ProcessFlags): Promi
   context.health.addReadiness("virtual nodes", () =>
     host.started ? undefined : "the VirtualNodes were not listed yet",
   );
-  if (flags.replicas > 1) countReplicas(context, leaseClient, flags, (live) => host.share(live));
+  if (flags.replicas > 1) countReplicas(context, flags, (live) => host.share(live));
   log.info("virtual kubelet started", {
     cluster: flags.clusterId,
     replica: flags.podName,
@@ -96,17 +95,8 @@ function openCaches({ informers }: RuntimeContext, { liqoNamespace }: ProcessFla
   };
 }
 
-/** Closed when all leases were given back. */
-function leaseClientOf({ client, signal, shutdown }: RuntimeContext): KubeClient {
-  const leaseClient = client.sibling();
-  const close = () => void Promise.allSettled(shutdown).then(() => leaseClient.close());
-  signal.addEventListener("abort", close, { once: true });
-  return leaseClient;
-}
-
 function leadership(
   peer: Peer,
-  leaseClient: KubeClient,
   context: RuntimeContext,
   flags: ProcessFlags,
   { virtualNodes }: Caches,
@@ -114,7 +104,6 @@ function leadership(
 ): PeerLeadership {
   return new PeerLeadership({
     context,
-    leaseClient,
     peer,
     virtualNodes,
     lead,
@@ -124,14 +113,13 @@ function leadership(
 }
 
 function countReplicas(
-  { clock, log, signal, shutdown }: RuntimeContext,
-  client: KubeClient,
+  { clock, elections, log, signal, shutdown }: RuntimeContext,
   flags: ProcessFlags,
   onCount: (live: number) => void,
 ): void {
   const { leaseDurationMs, renewMs } = leaseTiming(flags);
   const replicas = new Replicas({
-    client,
+    client: elections.client,
     clock,
     log,
     namespace: flags.liqoNamespace,

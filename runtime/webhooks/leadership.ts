@@ -1,7 +1,15 @@
 import type { Registry } from "prom-client";
 
 import { Label, LabelValue, Pod } from "../api";
-import { type Clock, isNotFound, type KubeClient, LeaderElection, type Logger, sleep } from "../kube";
+import {
+  type Candidate,
+  type Clock,
+  type Elections,
+  isNotFound,
+  type KubeClient,
+  type Logger,
+  sleep,
+} from "../kube";
 
 /** Which replica books quotas: one at a time, so that no quota is given out twice. */
 export interface Leadership {
@@ -20,6 +28,7 @@ const TAKEOVER_MS = 1_000;
 
 interface ElectedLeadershipOptions {
   client: KubeClient;
+  elections: Elections;
   clock: Clock;
   log: Logger;
   metrics: Registry;
@@ -32,17 +41,21 @@ interface ElectedLeadershipOptions {
 
 /** Leads while it holds the lease. The label that the leader's Service selects follows a moment later, so only the lease counts. */
 export class ElectedLeadership implements Leadership {
-  private readonly election: LeaderElection;
+  private election: Candidate | undefined;
   private readonly mark: LeaderMark;
   private begins = Infinity;
 
   constructor(private readonly options: ElectedLeadershipOptions) {
-    const { client, clock, log, metrics, lease, pod, leaseDurationMs = 15_000 } = options;
     this.mark = new LeaderMark(options);
-    this.election = new LeaderElection({
-      client,
-      clock,
-      log,
+  }
+
+  /** Stands for election until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, elections, metrics, lease, pod, leaseDurationMs = 15_000 } = this.options;
+    // A process that died in this pod may have left the label.
+    this.mark.set(false);
+    void this.mark.run(signal);
+    this.election = elections.stand({
       metrics,
       lease,
       identity: pod,
@@ -55,22 +68,17 @@ export class ElectedLeadership implements Leadership {
         this.mark.set(true);
       },
       onLost: () => this.mark.set(false),
+      until: signal,
     });
-  }
-
-  /** Stands for election until the signal is aborted. */
-  async run(signal: AbortSignal): Promise<void> {
-    // A process that died in this pod may have left the label.
-    this.mark.set(false);
-    void this.mark.run(signal);
-    await this.election.run(signal);
+    await this.election.ended;
   }
 
   async refusal(): Promise<string | undefined> {
     const { clock } = this.options;
-    if (this.election.isLeader) await sleep(clock, Math.max(0, this.begins - clock.monotonic()));
-    if (this.election.isLeader) return undefined;
-    const { holder } = this.election;
+    const { election } = this;
+    if (election?.isLeader === true) await sleep(clock, Math.max(0, this.begins - clock.monotonic()));
+    if (election?.isLeader === true) return undefined;
+    const holder = election?.holder;
     return `this replica of the webhook does not lead (${holder === undefined ? "nobody does" : `${holder} does`}); try again`;
   }
 }

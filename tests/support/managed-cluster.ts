@@ -4,7 +4,7 @@ import { openSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { splitCommandLine, readFlags } from "../../runtime/component/command-line";
-import { startControllers } from "../../runtime/controller-manager/controllers";
+import { startControllers } from "../../runtime/controller-manager/component";
 import { controllerManagerFlags } from "../../runtime/controller-manager/flags";
 import { type Clock, createLogger, KubeClient, silentLogger, systemClock } from "../../runtime/kube";
 import { DeploymentName } from "../../runtime/plan/deployments";

@@ -2,6 +2,7 @@
 import {
   type Clock,
   createRegistry,
+  Elections,
   EventRecorder,
   Health,
   InformerSet,
@@ -27,7 +28,7 @@ export function testContext(
   const client = KubeClient.fromKubeconfig(kubeconfig, { userAgent: `liqo-${component}` });
   const metrics = createRegistry();
   const informers = new InformerSet(client, { log, metrics });
-  return {
+  const context = {
     client,
     informers,
     log,
@@ -35,10 +36,16 @@ export function testContext(
     signal: ending.signal,
     metrics,
     health: new Health(),
-    shutdown: new Set(),
+    shutdown: new Set<Promise<unknown>>(),
     events: new EventRecorder({ client, component }),
+  };
+  const elections = new Elections(context);
+  return {
+    ...context,
+    elections,
     end: async () => {
       ending.abort();
+      void Promise.allSettled(context.shutdown).then(() => elections.close());
       await informers.stop();
       client.close();
     },

@@ -8,6 +8,7 @@ import { ConnectionError } from "../client/dial";
 import { collectionPath, keyOf, keyOfRef, withQuery } from "../client/object-reference";
 import { type Clock, sleep, type Timer } from "../clock";
 import type { Logger } from "../log";
+import { sameVersion } from "./store";
 import {
   LASTING_MS,
   refusesStreaming,
@@ -19,7 +20,7 @@ import {
 import { IdleWatchError, isInitialEventsEnd, readWatch, versionOf, type WatchEvent } from "./watch-stream";
 
 /** Where a reflector puts what it sees. */
-export interface ReflectorSink<T> {
+interface ReflectorSink<T> {
   /** The whole selection as it is now: what is not in it is gone. */
   replace(present: ReadonlyMap<string, T>): void;
   set(object: T): void;
@@ -52,17 +53,17 @@ const INITIAL_IDLE_MS = 20_000;
 const MAX_FAILED_RESUMES = 3;
 
 /**
- * Follows one kind and selection for as long as its signal lets it: a list, then every change, then again from where it was.
+ * Lists and watches one kind and selection until its signal is aborted. A watch that ends is resumed at the last resource version.
  *
- * Lists by a streaming watch, or in pages where the server cannot do that. A list that breaks off is thrown away whole. Never gives up:
- * failures are told to the log and tried again with a back-off of up to 30 s, and so are watches that do not last.
+ * It lists by a streaming watch, or in pages where the server does not support that. A list that breaks off is discarded. Failures, and watches that
+ * end too soon, are logged and retried with a back-off of up to 30 s.
  */
 export class Reflector<T extends KubeObject> {
   /** Names the watch in reports, such as `watch pods (rome)`. */
   readonly what: string;
   /** Why there is no live watch at the moment, for readiness reports. */
   problem: string | undefined;
-  /** Whether that is because the server forbids the watch. */
+  /** Whether the server forbids the watch (403). */
   forbidden = false;
   private resumeFrom: string | undefined;
   private streaming: "yes" | "not now" | "never" = "yes";
@@ -149,7 +150,7 @@ export class Reflector<T extends KubeObject> {
     }
     if (error instanceof ApiError && error.status === 401) client.forgetCredentials();
     if (this.openSince !== undefined && (error instanceof ConnectionError || reason === "idle")) {
-      // The server is there and the network cut the watch, which is everyday life: go on soon, only not all in the same moment.
+      // The network cut a watch that the server had accepted, which is common: resume soon, at a random moment to spread the watches.
       const { short, delayMs } = this.backoff.after(this.ending("cut"));
       if (short !== undefined) this.doesNotLast(messageOf(error), short, delayMs);
       log.debug("watch was cut", { watch: this.what, error });
@@ -161,7 +162,7 @@ export class Reflector<T extends KubeObject> {
       this.failedResumes += 1;
       if (this.failedResumes >= MAX_FAILED_RESUMES) this.resumeFrom = undefined;
     }
-    // What comes after it may make it good, so the next attempt does not begin with it.
+    // A later version of the object may fit, so the next attempt lists again instead of resuming at this event.
     if (error instanceof AnswerLimitError) this.resumeFrom = undefined;
     const askedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const answered = error instanceof ApiError;
@@ -306,7 +307,7 @@ export class Reflector<T extends KubeObject> {
         break;
       }
     }
-    // Only now: had the event been refused, it would have to come again.
+    // Set last, so that an event that throws comes again.
     this.resumeFrom = version;
     this.succeeded();
   }
@@ -334,11 +335,7 @@ export class Reflector<T extends KubeObject> {
     object.metadata.managedFields = undefined;
     const projected = this.options.project(object);
     const kept = this.options.kept(keyOf(projected));
-    const same =
-      kept !== undefined &&
-      kept.metadata.uid === projected.metadata.uid &&
-      kept.metadata.resourceVersion === projected.metadata.resourceVersion;
-    return same ? kept : projected;
+    return kept !== undefined && sameVersion(kept, projected) ? kept : projected;
   }
 
   private succeeded(): void {

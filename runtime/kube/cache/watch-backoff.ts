@@ -2,7 +2,7 @@ import { ApiError, isGone } from "../client/api-error";
 import { backoffMs } from "../clock";
 import { IdleWatchError } from "./watch-stream";
 
-/** A watch that is open for so long is there: what ends it afterwards is everyday life. */
+/** A watch that stays open for so long, in milliseconds, counts as healthy. */
 export const LASTING_MS = 5_000;
 
 /** How an attempt to watch ended. */
@@ -43,10 +43,10 @@ const CUTS_ALLOWED = 5;
 const MAX_ASKED_MS = 300_000;
 
 /**
- * Decides when a watch begins anew.
+ * Decides when the next watch starts.
  *
- * One that lasted begins anew at once, and so does one whose history is gone, once. Watches that end soon after they began, again and
- * again, are waited for longer and longer, whatever they told in between.
+ * After a watch that lasted it starts at once, and so it does the first time that the history is gone. After several short watches in a row the delay
+ * doubles, whatever events they delivered.
  */
 export class WatchBackoff {
   private failures = 0;
@@ -98,7 +98,7 @@ export class WatchBackoff {
         return { delayMs: pause * random(), ...(tooMany > 0 && { short: this.shortCuts }) };
       }
       case "failed": {
-        // A server that is back is not made to pay for the time that it was away.
+        // The back-off of the time that the server was unreachable does not count once it answers again.
         this.failures = answered && this.unreachable ? 1 : this.failures + 1;
         this.unreachable = !answered;
         const pause = backoff(

@@ -10,7 +10,7 @@ export interface WatchEvent {
   object: Record<string, unknown>;
 }
 
-export interface WatchRequest {
+interface WatchRequest {
   /** Names the watch in error texts, such as `watch pods`. */
   what: string;
   path: string;

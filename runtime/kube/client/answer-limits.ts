@@ -44,7 +44,7 @@ const OBJECT_COST = 2048;
 /** What a page costs, however empty it is, so that pages without objects come to an end. */
 const PAGE_COST = 65_536;
 
-export function objectCost(bytes: number): number {
+function objectCost(bytes: number): number {
   return Math.max(OBJECT_COST, bytes);
 }
 

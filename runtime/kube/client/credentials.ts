@@ -8,7 +8,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { isRecord } from "../../api/invalid-object";
 import { type Connection, KubeconfigError, type PemSource, type UserCredentials } from "./kubeconfig";
 
-export interface CertificatePair {
+interface CertificatePair {
   certificate: string;
   key: string;
 }
@@ -133,7 +133,7 @@ const ASK_EVERY_MS = 10_000;
  *
  * That library is loaded on first use only: it costs 80 MB, and inside a cluster nobody needs it.
  */
-export class PluginCredentials implements Credentials {
+class PluginCredentials implements Credentials {
   private loader: Promise<KubeConfig> | undefined;
   /** The last answer, so that the library need not be asked for each request. */
   private issued: Promise<Issued> | undefined;

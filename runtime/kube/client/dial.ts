@@ -29,7 +29,7 @@ export class CannotConnectError extends ConnectionError {
 
 const DIAL_DEADLINE_MS = 10_000;
 
-export interface DialOptions {
+interface DialOptions {
   /** For ALPN, most wanted first. */
   protocols: ("h2" | "http/1.1")[];
   /** Told how long the TCP connection took, which is one round trip. */
@@ -248,7 +248,7 @@ function reasonOf(error: unknown): string {
  * nobody: the session stays open and silent (2 of 100 connections that are reset while they are set up, Node 24). Here
  * each error passes through a stream, which tells it. It costs no measurable CPU.
  */
-export class SurfacedSocket extends Duplex {
+class SurfacedSocket extends Duplex {
   constructor(private readonly socket: Socket) {
     super({ allowHalfOpen: false });
     socket.on("data", (chunk: Buffer) => {

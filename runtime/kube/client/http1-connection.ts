@@ -133,7 +133,7 @@ function headOf({ method, path, headers, body }: WireRequest, server: URL): stri
   return `${head}\r\n`;
 }
 
-export interface ResponseEvents {
+interface ResponseEvents {
   onHead(status: number, headers: ResponseHeaders): void;
   onData(chunk: Buffer): void;
   /** @param reusable whether another request may be sent on the connection */

@@ -21,7 +21,7 @@ interface Waiting {
   cancelled: boolean;
 }
 
-export interface Http1PoolOptions {
+interface Http1PoolOptions {
   server: URL;
   dial: () => Promise<Socket>;
   /** Asked each time one more connection could help. */

@@ -8,12 +8,12 @@ const PAGE_SIZE = 500;
 const SMALLER = 8;
 
 /** One page as it came. */
-export interface FetchedPage {
+interface FetchedPage {
   value: unknown;
   bytes: number;
 }
 
-export interface PagesRequest<T extends KubeObject> {
+interface PagesRequest<T extends KubeObject> {
   kind: Kind<T>;
   /** Names the list in errors, such as `GET milan:6443/api/v1/pods`. */
   what: string;

@@ -173,7 +173,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 const NAME = "rest_client_requests_total";
 
 /** Counts requests to API servers under the name that dashboards know; code `<error>` where there was no answer. */
-export function requestCounter(
+function requestCounter(
   metrics: Registry | undefined,
   host: string,
 ): (method: string, code: number | "<error>") => void {

@@ -9,7 +9,7 @@ import { Http2Session } from "./http2-session";
 import type { Connection } from "./kubeconfig";
 import type { Exchange, ResponseHandler, WireRequest } from "./wire-request";
 
-export interface TransportOptions {
+interface TransportOptions {
   /** For short requests. Default: 16, and 64 where a round trip takes longer than 3 ms. */
   maxConnections?: number;
   heartbeatMs: number;

@@ -106,7 +106,7 @@ async function patchBound<T extends KubeObject>(
       deadlineMs,
     });
   } catch (error) {
-    throw isAnotherObject(error) ? reborn(error) : error;
+    throw isAnotherObject(error) ? recreated(error) : error;
   }
 }
 
@@ -115,7 +115,7 @@ function isAnotherObject(error: unknown): error is ApiError {
   return isInvalid(error) && error.details.causes.some(({ field }) => field === "metadata.uid");
 }
 
-function reborn(error: ApiError): ApiError {
+function recreated(error: ApiError): ApiError {
   const message = "the object was deleted and created anew meanwhile";
   return new ApiError(error.request, 409, "Conflict", message, error.details);
 }

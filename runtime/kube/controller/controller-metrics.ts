@@ -7,7 +7,7 @@ const RESULTS = ["success", "requeue", "requeue_after", "error"] as const;
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60];
 
 /** What is read of a controller when somebody asks for the metrics. */
-export interface ControllerState {
+interface ControllerState {
   depth(): number;
   active(): number;
   /** For how long each of the reconciles under way has been, in milliseconds. */

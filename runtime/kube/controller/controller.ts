@@ -33,9 +33,9 @@ export interface ControllerSpec {
   sources: Source[];
   /** Caches that reconciles read without being told of their changes: they, too, have synced before the first one. */
   reads?: Pick<Source, "whenSynced">[];
-  /** Level-triggered: it learns which object to look at, not what happened to it. What it throws is retried with the key's back-off. */
+  /** Level-triggered: it is given the key of an object, not what happened to it. An error is retried with the back-off of the key. */
   reconcile: (key: string, run: ReconcileRun) => Promise<Outcome>;
-  /** The object of a key, so that a {@link Terminal} error becomes an event on it. */
+  /** The object of a key: a {@link Terminal} error is recorded as an event on it. */
   objectOf?: (key: string) => KubeObject | undefined;
 }
 
@@ -148,8 +148,8 @@ class RunningController implements Controller {
   }
 
   /**
-   * A key becomes ready in the middle of a cache's telling: a reconcile that began there would see a cache that is half told and, the first
-   * time, not yet called synced.
+   * A key becomes ready while its cache still calls the other handlers. A reconcile that began at once would run before they know of the change and, the
+   * first time, before the cache is marked as synced. So it begins in the next microtask.
    */
   private fillSoon(): void {
     if (this.filling) return;
@@ -213,7 +213,7 @@ class RunningController implements Controller {
       return "terminal";
     }
     const retryInMs = Math.round(this.queue.retry(key));
-    // Somebody else wrote in between: the next look at the cache settles it.
+    // Somebody else wrote the object meanwhile. The retry reads the newer object from the cache.
     if (isConflict(error) && run.failures < 5)
       run.log.debug("reconcile met a newer object", { error, retryInMs });
     else run.log.warn("reconcile failed", { error, retryInMs });
@@ -222,7 +222,7 @@ class RunningController implements Controller {
 }
 
 /**
- * Nothing that the controller can try again would help: a human must act. The reconcile is not retried until an object changes.
+ * A retry cannot help: a human must act. The reconcile is not retried until an object changes.
  *
  * `reason` is a word in CamelCase, the same as in the condition and in the event that it becomes; the message says what was seen, what is
  * expected and what to do.

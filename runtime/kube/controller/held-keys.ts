@@ -4,8 +4,8 @@ import type { Clock, Timer } from "../clock";
 const QUIET_MS = 500;
 
 /**
- * Keys of what can wait while there is more urgent work: they are held until that is over, then told all at once. A look at each of them every now
- * and then would cost more with each one that waits.
+ * Holds back keys of low priority while there is urgent work, and releases all of them when that is over. One timer serves all keys, so the cost does
+ * not grow with their number.
  */
 export class HeldKeys {
   private busyAt = -Infinity;

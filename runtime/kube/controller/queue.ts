@@ -12,7 +12,7 @@ export interface QueueOptions {
   observer?: QueueObserver;
 }
 
-export interface QueueObserver {
+interface QueueObserver {
   added(): void;
   retried(): void;
   /** A key waited this many milliseconds for its turn. */

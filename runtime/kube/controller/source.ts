@@ -3,11 +3,11 @@ import type { Informer } from "../cache/informer";
 import { keyOf } from "../client/object-reference";
 import type { Clock, Timer } from "../clock";
 
-/** Where the keys of a controller come from. */
+/** Gives a controller the keys to reconcile. */
 export interface Source {
-  /** Begins to hand over keys; returns the way to end it. */
+  /** Starts to enqueue keys. The function returned stops it. */
   start(enqueue: (key: string) => void): () => void;
-  /** Resolves when the source has told of everything that existed at the beginning. */
+  /** Resolves when the keys of everything that existed at the start are enqueued. */
   whenSynced(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function watches<T extends KubeObject>(
   };
 }
 
-/** True for an update of labels, annotations, finalizers, spec or deletion, and for everything that is no update: not for status alone. */
+/** A predicate: false for an update that changes nothing but the status. */
 export function exceptStatus<T extends KubeObject>(event: SourceEvent<T>): boolean {
   if (event.type !== "updated") return true;
   const [before, after] = [event.before.metadata, event.object.metadata];

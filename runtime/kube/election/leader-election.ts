@@ -34,10 +34,10 @@ export interface LeaderElectionOptions {
 }
 
 /**
- * At most one leader among the candidates of a lease.
+ * Elects at most one leader among the candidates of a lease.
  *
- * Nobody's wall clock is trusted: a candidate measures on its own monotonic clock how long the lease has not changed, the leader how long ago it renewed.
- * The leader stops before others may start.
+ * It trusts no wall clock. A candidate measures on its own monotonic clock for how long the lease has not changed, and the leader how long ago it renewed.
+ * The leader stops at the renew deadline, before the lease expires for the others.
  */
 export class LeaderElection {
   private readonly options: Required<Omit<LeaderElectionOptions, "onLost" | "labels" | "metrics">> &
@@ -85,7 +85,7 @@ export class LeaderElection {
     return identity == null || identity === "" ? undefined : identity;
   }
 
-  /** Stands for election until the signal is aborted; then gives the lease back, so that the next leader need not wait. */
+  /** Runs for election until the signal is aborted, then releases the lease, so that the next leader need not wait. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, retryMs, renewMs } = this.options;
     while (!signal.aborted) {

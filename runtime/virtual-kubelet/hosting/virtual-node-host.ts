@@ -1,14 +1,6 @@
 import type { VirtualNode } from "../../api";
 import { Lease } from "../../api/kubernetes";
-import {
-  type Controller,
-  keyOf,
-  LeaderElection,
-  type Outcome,
-  refOfKey,
-  runController,
-  watches,
-} from "../../kube";
+import { type Controller, keyOf, type Outcome, refOfKey, runController, watches } from "../../kube";
 import { leaseTiming } from "../flags";
 import { surplus } from "./fair-share";
 import { HostedNode } from "./hosted-node";
@@ -108,21 +100,16 @@ export class VirtualNodeHost {
   }
 
   private claim(key: string, terms: string): Claim {
-    const { context, flags, leaseClient } = this.services;
+    const { context, flags } = this.services;
     const { namespace = "", name } = refOfKey(key);
     const end = new AbortController();
-    const election = new LeaderElection({
-      client: leaseClient,
+    const { ended } = context.elections.stand({
       lease: { name, namespace },
       identity: flags.podName,
       ...leaseTiming(flags),
-      clock: context.clock,
-      log: context.log,
       onElected: ({ signal }) => this.host(key, signal),
+      until: end.signal,
     });
-    const ended = election.run(AbortSignal.any([end.signal, context.signal]));
-    context.shutdown.add(ended);
-    void ended.finally(() => context.shutdown.delete(ended));
     return { terms, end, ended };
   }
 

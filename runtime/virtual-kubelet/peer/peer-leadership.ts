@@ -1,17 +1,10 @@
 import type { VirtualNode } from "../../api";
 import { Name } from "../../api/keys";
-import {
-  type Informer,
-  type KubeClient,
-  LeaderElection,
-  type LeaderElectionOptions,
-  type RuntimeContext,
-} from "../../kube";
+import type { Informer, LeaderElectionOptions, RuntimeContext } from "../../kube";
 import type { Peer } from "./peer";
 
 interface Parts {
   context: RuntimeContext;
-  leaseClient: KubeClient;
   peer: Peer;
   virtualNodes: Informer<VirtualNode>;
   /** Tells this replica from the others. */
@@ -61,18 +54,13 @@ export class PeerLeadership {
   }
 
   private stand(end: AbortSignal): void {
-    const { context, leaseClient, peer, identity, timing, lead } = this.parts;
-    const election = new LeaderElection({
-      client: leaseClient,
+    const { context, peer, identity, timing, lead } = this.parts;
+    context.elections.stand({
       lease: { name: Name.reflectionLease, namespace: peer.identity.namespace },
       identity,
-      clock: context.clock,
-      log: context.log,
       onElected: ({ signal }) => lead(signal),
       ...timing,
+      until: end,
     });
-    const ended = election.run(AbortSignal.any([end, context.signal]));
-    context.shutdown.add(ended);
-    void ended.finally(() => context.shutdown.delete(ended));
   }
 }

@@ -11,7 +11,7 @@ import {
   Tenant,
 } from "../../../runtime/api";
 import { readFlags, splitCommandLine } from "../../../runtime/component/command-line";
-import { startControllers } from "../../../runtime/controller-manager/controllers";
+import { startControllers } from "../../../runtime/controller-manager/component";
 import { controllerManagerFlags } from "../../../runtime/controller-manager/flags";
 import { createCertificateAuthority } from "../../../runtime/identity/serving-certificate";
 import { MemoryApiServer } from "../../support/memory-api-server";

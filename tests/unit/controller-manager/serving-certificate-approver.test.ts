@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { CertificateSigningRequest, VirtualNode } from "../../../runtime/api";
-import { refusal } from "../../../runtime/controller-manager/serving-certificate-approval";
+import { refusal } from "../../../runtime/controller-manager/serving-certificate-approver";
 import { createCertificateRequest, ed25519KeyPair } from "../../../runtime/identity";
 import { base64 } from "../../support/base64";
 import { asksFor, CN, extensions, hostileRequest, O, subjectOf } from "../../support/hostile-identities";

@@ -52,15 +52,18 @@ describe("a process of the runtime that is told to end", function () {
   });
 
   function start(...nodeFlags: string[]): { child: ChildProcess; said: () => string } {
-    const words = [
+    return run(nodeFlags, [
       "controller-manager",
       "--cluster-id=rome",
       "--liqo-namespace=liqo",
-      `--kubeconfig=${join(folder, "kubeconfig")}`,
       "--metrics-address=",
       "--health-probe-address=",
-    ];
-    const child = spawn(process.execPath, [...nodeFlags, entry, ...words], {
+    ]);
+  }
+
+  function run(nodeFlags: string[], words: string[]): { child: ChildProcess; said: () => string } {
+    const kubeconfig = `--kubeconfig=${join(folder, "kubeconfig")}`;
+    const child = spawn(process.execPath, [...nodeFlags, entry, ...words, kubeconfig], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     let text = "";
@@ -89,5 +92,14 @@ describe("a process of the runtime that is told to end", function () {
     assert.deepEqual(await endOf(child), { status: 0, signal: null });
     assert.match(said(), /"message":"ending"/);
     assert.doesNotMatch(said(), /"message":"started"|cannot start/);
+  });
+
+  it("needs no telling where it cannot start, though it serves probes already", async () => {
+    const address = "127.0.0.1:0";
+    const words = ["fabric", `--metrics-address=${address}`, `--health-probe-address=${address}`];
+    const { child, said } = run([], words);
+    assert.deepEqual(await endOf(child), { status: 1, signal: null });
+    assert.match(said(), /"message":"cannot start"/);
+    assert.match(said(), /--nodename is missing/);
   });
 });
