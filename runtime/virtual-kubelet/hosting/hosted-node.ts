@@ -13,17 +13,15 @@ import {
   type Source,
   watches,
 } from "../../kube";
-import { NodeLease } from "../node/node-lease";
-import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
-import { ProviderPing } from "../node/provider-ping";
 import type { NodeSettings } from "../node-settings";
+import { NodeLease, ProviderPing } from "../node/node-heartbeat";
+import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
 import type { Peer, PeerMember } from "../peer/peer";
 import { projectLocalPod } from "../peer/projections";
 import type { ProviderAccess } from "../peer/provider-access";
-import { PodReflector } from "../pods/pod-reflector";
-import { TokenReflector } from "../tokens/token-reflector";
-import { NodeDependencies } from "./node-dependencies";
-import type { Services } from "./services";
+import { PodReflector } from "../pods/pod-controller";
+import { TokenReflector } from "../tokens/token-controller";
+import { NodeDependencies, type Services } from "./node-dependencies";
 
 /** Reason of the event that tells why a virtual node is not kept alive. */
 const PROVIDER_UNREACHABLE = "ProviderUnreachable";

@@ -10,9 +10,9 @@ import {
   watches,
 } from "../../kube";
 import { leaseTiming } from "../flags";
-import { surplus } from "./fair-share";
+import { surplus } from "./replicas";
 import { HostedNode } from "./hosted-node";
-import type { Services } from "./services";
+import type { Services } from "./node-dependencies";
 
 /** How long a node that was given up is not given up again, in milliseconds. */
 const OFFERED_MS = 600_000;

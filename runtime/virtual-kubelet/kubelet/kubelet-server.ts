@@ -5,11 +5,9 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 import type { KubeClient, Logger } from "../../kube";
-import type { ClientAuthentication } from "./client-authentication";
-import type { ClientAuthorization } from "./client-authorization";
-import { joinStreams } from "./join-streams";
+import type { ClientAuthentication, ClientAuthorization } from "./client-auth";
 import { type KubeletRoute, kubeletRoute, type PodRoute, remotePath, requiredAccess } from "./kubelet-route";
-import { Refusal, refuseUpgrade } from "./refusal";
+import { joinStreams, Refusal, refuseUpgrade } from "./kubelet-session";
 
 const HEADER_TIMEOUT_MS = 10_000;
 /** API servers keep idle connections for 90 s; a connection that ends under a new request would fail it. */

@@ -2,7 +2,7 @@ import type { ShadowPod } from "../../api";
 import { Annotation, Label } from "../../api/keys";
 import type { Pod, Secret } from "../../api/kubernetes";
 import type { ObjectMeta } from "../../api/meta";
-import { isTokenSecret } from "../tokens/token-secret";
+import { isTokenSecret } from "./token-secret";
 
 /** What is kept of objects in caches: memory grows with every pod, so only what is looked at. */
 

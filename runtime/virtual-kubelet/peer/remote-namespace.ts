@@ -3,9 +3,8 @@ import { Label } from "../../api/keys";
 import { Pod, Secret } from "../../api/kubernetes";
 import type { KubeObject } from "../../api/meta";
 import type { Informer, InformerSet } from "../../kube";
-import { boundTo, isTokenSecret } from "../tokens/token-secret";
-import { podOfTokenSecret } from "../tokens/token-source";
 import { projectRemotePod, projectSecret, projectShadowPod } from "./projections";
+import { boundTo, isTokenSecret, podOfTokenSecret } from "./token-secret";
 
 /** Told of changes in a remote namespace. The node is the one that the object is bound to; undefined concerns every node. */
 export interface RemoteListener {

@@ -5,15 +5,23 @@ import type { ObjectMeta, ObjectRef } from "../../api/meta";
 import { type Clock, isAlreadyExists, isConflict, type KubeClient, type Outcome } from "../../kube";
 import type { NodeSettings } from "../node-settings";
 import type { Peer } from "../peer/peer";
+import type { ReportedAddress } from "../peer/peer-network";
 import { isWhole } from "../peer/projections";
 import type { ProviderAccess } from "../peer/provider-access";
-import { isReflected } from "../reflection/reflected-metadata";
-import type { ReflectionReport } from "../reflection/report";
-import { metadataPatch, sourceRecordOf } from "../reflection/source-record";
-import type { ApiServerOffer } from "./api-server-support";
-import type { ReportedAddress } from "./pod-address";
-import type { PodMemory } from "./pod-memory";
-import { shadowPodMetadata } from "./shadow-pod-metadata";
+import {
+  isReflected,
+  metadataPatch,
+  type NotReflected,
+  reflectionLabels,
+  type ReflectionPair,
+  type RemoteMetadata,
+  sourceRecordOf,
+  without,
+  withSourceRecord,
+} from "../reflection/reflected-metadata";
+import type { ReflectionReport } from "../reflection/reflection-report";
+import type { ApiServerOffer } from "./api-server-access";
+import type { PodMemory } from "./pod-expectations";
 import { shadowPodSpec } from "./shadow-pod-spec";
 
 /** What the pods of a virtual node depend on besides themselves; read at each reconcile. */
@@ -132,5 +140,81 @@ export class ShadowPodWriter {
       sourceUid: local.metadata.uid ?? "",
       at: this.parts.clock.monotonic(),
     };
+  }
+}
+
+interface LocalPod {
+  uid: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+/** Labels that say something about the local pod alone. */
+const LOCAL_LABELS = [Label.shadowPod, Label.remoteUnavailable];
+
+/** Labels and annotations of the ShadowPod of a local pod (offloading reference 11.3). */
+export function shadowPodMetadata(
+  pod: LocalPod,
+  nodeName: string,
+  notReflected: NotReflected,
+  pair: ReflectionPair,
+): RemoteMetadata {
+  const labels = without(
+    { ...without(pod.labels, LOCAL_LABELS), [Label.reflectionNodeName]: nodeName },
+    notReflected.labels,
+  );
+  return withSourceRecord(pod.uid, {
+    labels: { ...labels, ...reflectionLabels(pair) },
+    annotations: without(pod.annotations, notReflected.annotations),
+  });
+}
+
+/** A garbage collector remembers the last 500 owners that it saw go, of all kinds and of all nodes together. */
+const MOST = 100;
+/** A pod that is there after this time, in milliseconds, waits for a garbage collector that is slow anyway. */
+const EXPECTED_MS = 5_000;
+
+/**
+ * Lets ShadowPods go no faster than the provider's garbage collector follows with their pods. It then remembers that a pod's owner is gone; of those
+ * that it forgot meanwhile it asks the API server, one by one.
+ */
+export class RemovalLimiter {
+  /** Since when the pod of a ShadowPod that went may have been there alone, on the monotonic clock, the oldest first. */
+  private readonly left = new Map<string, number>();
+  private readonly waiting = new Set<string>();
+
+  /** @param release told a key that had to wait when its turn has come */
+  constructor(
+    private readonly clock: Clock,
+    private readonly release: (key: string) => void,
+  ) {}
+
+  /** @returns 0 where the ShadowPod may go, and is counted; else how long it has to wait at most, in milliseconds */
+  take(key: string): number {
+    const now = this.clock.monotonic();
+    const [oldest] = this.left;
+    if (oldest !== undefined && this.left.size >= MOST) {
+      const [late, since] = oldest;
+      const leftMs = since + EXPECTED_MS - now;
+      if (leftMs > 0) {
+        this.waiting.add(key);
+        return leftMs;
+      }
+      this.left.delete(late);
+    }
+    this.waiting.delete(key);
+    this.left.delete(key);
+    this.left.set(key, now);
+    return 0;
+  }
+
+  /** The pod has gone too, or is going, or the ShadowPod did not go. */
+  followed(key: string): void {
+    this.waiting.delete(key);
+    if (!this.left.delete(key)) return;
+    const [next] = this.waiting;
+    if (next === undefined) return;
+    this.waiting.delete(next);
+    this.release(next);
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { Corrections } from "../../../runtime/virtual-kubelet/reflection/corrections";
+import { Corrections } from "../../../runtime/virtual-kubelet/objects/write-backoff";
 
 describe("the correction of what others change", () => {
   const content = { data: { a: "1" } };

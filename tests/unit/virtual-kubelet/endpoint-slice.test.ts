@@ -4,7 +4,7 @@ import type { EndpointSlice } from "../../../runtime/api/kubernetes";
 import {
   remoteEndpoints,
   type SliceDependencies,
-} from "../../../runtime/virtual-kubelet/reflection/endpoint-slice-content";
+} from "../../../runtime/virtual-kubelet/objects/endpoint-slice-reflection";
 
 type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number];
 

@@ -5,7 +5,7 @@ import {
   isExpired,
   localEventContent,
   subjectOf,
-} from "../../../runtime/virtual-kubelet/reflection/event-content";
+} from "../../../runtime/virtual-kubelet/objects/event-controller";
 
 const event = (changes: Partial<Event> = {}): Event => ({
   apiVersion: "v1",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { surplus } from "../../../runtime/virtual-kubelet/hosting/fair-share";
+import { surplus } from "../../../runtime/virtual-kubelet/hosting/replicas";
 
 describe("surplus", () => {
   const cases: [hosted: string[], total: number, replicas: number, offered: string[], given: string[]][] = [

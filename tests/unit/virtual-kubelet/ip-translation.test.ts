@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 
-import { ipTranslation } from "../../../runtime/virtual-kubelet/pods/ip-translation";
+import { ipTranslation } from "../../../runtime/virtual-kubelet/peer/peer-network";
 
 describe("ipTranslation", () => {
   const cases: [what: string, original: string, remapped: string, ip: string, expected: string][] = [

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, connect, type Socket, type AddressInfo } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-import { ExpiringCache } from "../../../runtime/virtual-kubelet/kubelet/expiring-cache";
-import { joinStreams } from "../../../runtime/virtual-kubelet/kubelet/join-streams";
-import { mergeMetrics } from "../../../runtime/virtual-kubelet/kubelet/metrics-merge";
-import { parsePodMetrics, statsSummary } from "../../../runtime/virtual-kubelet/kubelet/stats-summary";
+import { ExpiringCache } from "../../../runtime/virtual-kubelet/kubelet/client-auth";
+import { joinStreams } from "../../../runtime/virtual-kubelet/kubelet/kubelet-session";
+import {
+  mergeMetrics,
+  parsePodMetrics,
+  statsSummary,
+} from "../../../runtime/virtual-kubelet/kubelet/node-metrics";
 
 describe("ExpiringCache", () => {
   it("asks once for all, again after the lifetime, and forgets failures", async () => {

@@ -1,10 +1,13 @@
-import assert from "node:assert/strict";
 import type { PodStatus } from "kubernetes-types/core/v1";
+import assert from "node:assert/strict";
 
-import { ipTranslation, sameIp } from "../../../runtime/virtual-kubelet/pods/ip-translation";
-import { localStatus, type StatusContext } from "../../../runtime/virtual-kubelet/pods/local-status";
-import { statusPatch } from "../../../runtime/virtual-kubelet/pods/status-patch";
-import { type Urgency, urgencyOf } from "../../../runtime/virtual-kubelet/pods/status-urgency";
+import { ipTranslation, sameIp } from "../../../runtime/virtual-kubelet/peer/peer-network";
+import { localStatus, type StatusContext } from "../../../runtime/virtual-kubelet/pods/pod-status";
+import {
+  statusPatch,
+  type Urgency,
+  urgencyOf,
+} from "../../../runtime/virtual-kubelet/pods/pod-status-writer";
 
 const now = "2026-03-04T05:06:07Z";
 const context = (changes: Partial<StatusContext> = {}): StatusContext => ({

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import type { PodStatus } from "kubernetes-types/core/v1";
 
-import { lostStatus, refusedStatus, takenStatus } from "../../../runtime/virtual-kubelet/pods/lost-status";
+import {
+  lostStatus,
+  refusedStatus,
+  takenStatus,
+} from "../../../runtime/virtual-kubelet/pods/pod-status-not-running";
 
 const now = "2026-03-04T05:06:07Z";
 const then = "2026-03-04T05:00:00Z";

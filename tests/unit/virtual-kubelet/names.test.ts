@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 
-import { remoteRootCaName } from "../../../runtime/virtual-kubelet/reflection/root-ca";
-import { refreshTime } from "../../../runtime/virtual-kubelet/tokens/token-refresh";
-import {
-  tokenKey,
-  tokenSecretName,
-  tokenSources,
-} from "../../../runtime/virtual-kubelet/tokens/token-source";
+import { tokenKey, tokenSecretName } from "../../../runtime/virtual-kubelet/peer/token-secret";
+import { remoteRootCaName } from "../../../runtime/virtual-kubelet/reflection/reflected-metadata";
+import { refreshTime, tokenSources } from "../../../runtime/virtual-kubelet/tokens/pod-tokens";
 
 describe("remoteRootCaName", () => {
   for (const [consumer, name] of [

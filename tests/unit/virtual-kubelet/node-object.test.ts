@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 
 import type { Node } from "../../../runtime/api/kubernetes";
-import { nodeConditions } from "../../../runtime/virtual-kubelet/node/node-conditions";
 import { nodeMetadata, nodeMetadataPatch } from "../../../runtime/virtual-kubelet/node/node-metadata";
-import { nodeStatusPatch } from "../../../runtime/virtual-kubelet/node/node-status";
+import { nodeConditions, nodeStatusPatch } from "../../../runtime/virtual-kubelet/node/node-status";
 
 const extras = {
   clusterId: "milan",

@@ -18,7 +18,7 @@ import {
   projectRemotePod,
   projectSecret,
 } from "../../../runtime/virtual-kubelet/peer/projections";
-import { boundTo, isTokenSecret } from "../../../runtime/virtual-kubelet/tokens/token-secret";
+import { boundTo, isTokenSecret } from "../../../runtime/virtual-kubelet/peer/token-secret";
 import { tokenMetadata } from "../../support/token-metadata";
 
 const pair = { origin: "rome", destination: "milan" };

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 
 import type { Configuration, ForeignCluster } from "../../../runtime/api";
-import { peerNetwork } from "../../../runtime/virtual-kubelet/peer/peer-network";
-import { localStatus } from "../../../runtime/virtual-kubelet/pods/local-status";
-import { asReported, shownAddress, withinNetworks } from "../../../runtime/virtual-kubelet/pods/pod-address";
+import { asReported, peerNetwork, withinNetworks } from "../../../runtime/virtual-kubelet/peer/peer-network";
+import { localStatus, shownAddress } from "../../../runtime/virtual-kubelet/pods/pod-status";
 
 const networks = withinNetworks([
   { original: "10.244.0.0/16", remapped: "10.71.0.0/16" },

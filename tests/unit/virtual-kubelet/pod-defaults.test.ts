@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import type { PodSpec } from "kubernetes-types/core/v1";
 
-import { withoutDefaults } from "../../../runtime/virtual-kubelet/pods/pod-defaults";
+import { withoutDefaults } from "../../../runtime/virtual-kubelet/pods/shadow-pod-spec";
 
 describe("withoutDefaults", () => {
   it("leaves out what an API server fills in", () => {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 
 import type { Ingress, Service } from "../../../runtime/api/kubernetes";
-import { remoteIngressSpec } from "../../../runtime/virtual-kubelet/reflection/ingress-content";
-import { explicitChoice, isAllowed } from "../../../runtime/virtual-kubelet/reflection/policy";
-import { remoteServiceSpec } from "../../../runtime/virtual-kubelet/reflection/service-content";
+import { explicitChoice, isAllowed } from "../../../runtime/virtual-kubelet/objects/reflected-kind";
+import {
+  remoteIngressSpec,
+  remoteServiceSpec,
+} from "../../../runtime/virtual-kubelet/objects/reflected-kinds";
 
 describe("reflection policies", () => {
   const skip = "liqo.io/skip-reflection";

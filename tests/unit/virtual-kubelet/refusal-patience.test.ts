@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { RefusalPatience } from "../../../runtime/virtual-kubelet/reflection/refusal-patience";
+import { RefusalPatience } from "../../../runtime/virtual-kubelet/reflection/reflection-report";
 
 describe("patience with refusals", () => {
   let now = 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { PodStatus } from "kubernetes-types/core/v1";
 
-import { rejectedStatus } from "../../../runtime/virtual-kubelet/pods/rejection";
+import { rejectedStatus } from "../../../runtime/virtual-kubelet/pods/pod-status-not-running";
 
 const now = "2026-03-04T05:06:07Z";
 const running: PodStatus = {

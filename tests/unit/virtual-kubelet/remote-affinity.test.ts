@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { remoteAffinity } from "../../../runtime/virtual-kubelet/pods/remote-affinity";
+import { remoteAffinity } from "../../../runtime/virtual-kubelet/pods/shadow-pod-spec";
 
 const remoteLabels = {
   app: "web",

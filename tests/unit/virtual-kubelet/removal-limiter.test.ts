@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 
 import { TestClock } from "../../support/test-clock";
-import { RemovalLimiter } from "../../../runtime/virtual-kubelet/pods/removal-limiter";
+
+import { RemovalLimiter } from "../../../runtime/virtual-kubelet/pods/shadow-pod-writer";
 
 describe("the limit of removals", () => {
   let clock: TestClock;

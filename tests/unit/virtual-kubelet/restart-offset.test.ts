@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { PodStatus } from "kubernetes-types/core/v1";
 
-import { rememberRestarts, type RestartMemory } from "../../../runtime/virtual-kubelet/pods/restart-offset";
+import { rememberRestarts, type RestartMemory } from "../../../runtime/virtual-kubelet/pods/pod-status";
 
 const counted = (restartCount: number, name = "app"): PodStatus => ({
   containerStatuses: [{ name, restartCount, ready: true, image: "", imageID: "" }],

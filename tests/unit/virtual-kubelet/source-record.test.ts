@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 
-import { shadowPodMetadata } from "../../../runtime/virtual-kubelet/pods/shadow-pod-metadata";
+import { shadowPodMetadata } from "../../../runtime/virtual-kubelet/pods/shadow-pod-writer";
 import {
   metadataPatch,
   sourceRecordOf,
   withSourceRecord,
-} from "../../../runtime/virtual-kubelet/reflection/source-record";
+} from "../../../runtime/virtual-kubelet/reflection/reflected-metadata";
 
 const pair = { origin: "rome", destination: "milan" };
 const RECORD = "offloading.liqo.io/source";

@@ -1,0 +1,350 @@
+import { ShadowPod } from "../../api";
+import { EventReason, Label, LabelValue } from "../../api/keys";
+import { Pod } from "../../api/kubernetes";
+import { type Informer, isConflict, isForbidden, type KubeClient, type Outcome, refOfKey } from "../../kube";
+import type { Peer } from "../peer/peer";
+import type { RemoteNamespace } from "../peer/remote-namespace";
+import { tokenSecretName } from "../peer/token-secret";
+import { PATIENCE_MS } from "../reflection/reflection-report";
+import { holdsEarlierTokens } from "../tokens/pod-tokens";
+import {
+  decideNotOffloaded,
+  decidePod,
+  type PodDecision,
+  viewOfLocal,
+  viewOfRemote,
+  viewOfShadow,
+} from "./pod-decision";
+import { type PodMemory, UNSEEN_MS } from "./pod-expectations";
+import { localStatus, rememberRestarts, shownAddress, whyWithheld } from "./pod-status";
+import {
+  lostStatus,
+  refusedStatus,
+  rejectedStatus,
+  type Rejection,
+  takenStatus,
+} from "./pod-status-not-running";
+import { LocalStatusWriter } from "./pod-status-writer";
+import { CONFLICT_RETRY_MS, RemovalLimiter, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
+
+/** How often a namespace that cannot be listed yet is looked at again, in milliseconds. What it holds comes as an event. */
+const LOOK_AGAIN_MS = 15_000;
+/** How soon tokens that are being renewed are looked at again, in milliseconds: the later, the longer it takes. */
+const TOKENS_AGAIN_MS = { least: 50, most: 5_000 };
+
+interface Parts extends ShadowPodParts {
+  /** Bound to the node. */
+  localPods: Informer<Pod>;
+  /** Has a key reconciled again. */
+  enqueue: (key: string) => void;
+}
+
+/** Brings the pods of one virtual node to its provider and their status back (offloading reference 11). */
+export class PodReflector {
+  private readonly memories = new Map<string, PodMemory>();
+  private readonly statuses: LocalStatusWriter;
+  private readonly shadows: ShadowPodWriter;
+  private readonly removals: RemovalLimiter;
+
+  constructor(private readonly parts: Parts) {
+    this.statuses = new LocalStatusWriter(parts.localClient, parts.clock);
+    this.shadows = new ShadowPodWriter(parts);
+    this.removals = new RemovalLimiter(parts.clock, parts.enqueue);
+  }
+
+  /** @param key `namespace/name` of a local pod */
+  reconcile(key: string): Promise<Outcome> {
+    return this.parts.report.counting(key, () => this.reconcilePod(key));
+  }
+
+  private async reconcilePod(key: string): Promise<Outcome> {
+    const { peer, access, localPods, nodeName } = this.parts;
+    const { namespace = "", name } = refOfKey(key);
+    if (!peer.known) return;
+    const local = localPods.getByKey(key);
+    const memory = this.memories.get(key) ?? {};
+    if (peer.remoteNamespaceOf(namespace) === undefined)
+      return await this.withoutNamespace(key, local, memory);
+    const remote = peer.cacheOf(namespace);
+    // Each of them comes with an event of its own.
+    if (remote === undefined || access.client === undefined) return;
+    if (!remote.synced) return await this.whileUnseen(local, memory, remote);
+
+    const shadow = remote.shadowPods.get(name, remote.remote);
+    this.forgetSeen(memory, shadow, remote);
+    const remotePod = remote.pods.get(name, remote.remote);
+    const stays = remotePod !== undefined && remotePod.metadata.deletionTimestamp == null;
+    if (!stays) this.removals.followed(key);
+    const decision = decidePod({
+      nodeName,
+      local: local && viewOfLocal(local),
+      shadow: viewOfShadow(shadow, memory, nodeName, peer.pair),
+      remote: viewOfRemote(remotePod, peer.pair),
+    });
+    this.remember(key, local, memory);
+    const outcome = await this.carryOut(decision, {
+      key,
+      name,
+      local,
+      memory,
+      remote,
+      client: access.client,
+    });
+    if (outcome === undefined && memory.created !== undefined) return { requeueAfterMs: UNSEEN_MS };
+    return outcome;
+  }
+
+  private async carryOut(decision: PodDecision, pod: PodAtHand): Promise<Outcome> {
+    const { memory, local } = pod;
+    switch (decision.do) {
+      case "nothing":
+        return;
+      case "report-conflict":
+        this.parts.report.conflict(local);
+        return { requeueAfterMs: CONFLICT_RETRY_MS };
+      case "delete-shadow-pod":
+        return await this.deleteShadow(pod, decision.uid);
+      case "delete-local-pod":
+        return await this.endLocal(pod.key, decision.uid, memory);
+      case "create-shadow-pod":
+        return local && (await this.create(local, pod));
+      case "reflect":
+        return local && (await this.reflect(local, pod, decision));
+      case "finish":
+        return local && (await this.reject(local, memory, decision.rejection, true));
+    }
+  }
+
+  private async deleteShadow(
+    { key, name, remote, memory, client }: PodAtHand,
+    uid: string,
+  ): Promise<Outcome> {
+    const waitMs = this.removals.take(key);
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+    try {
+      await ignoringConflict(client.delete(ShadowPod, { name, namespace: remote.remote }, { uid }));
+    } catch (error) {
+      this.removals.followed(key);
+      throw error;
+    }
+    memory.deleted = uid;
+  }
+
+  private async create(local: Pod, { remote, name, memory, client }: PodAtHand): Promise<Outcome> {
+    const { peer, dependencies } = this.parts;
+    const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
+    const isOffered = dependencies().settings.flags.enableApiserverSupport;
+    if (holdsEarlierTokens(secret, local, isOffered, peer.pair)) {
+      const now = this.parts.clock.monotonic();
+      memory.tokensDueSince ??= now;
+      const { least, most } = TOKENS_AGAIN_MS;
+      return { requeueAfterMs: Math.min(most, Math.max(least, now - memory.tokensDueSince)) };
+    }
+    delete memory.tokensDueSince;
+    try {
+      const outcome = await this.shadows.create(local, { name, namespace: remote.remote }, memory, client);
+      delete memory.refusedSince;
+      return outcome;
+    } catch (error) {
+      await this.tellLost(local, memory, messageOf(error));
+      if (isForbidden(error)) await this.tellRefused(local, memory, messageOf(error));
+      throw error;
+    }
+  }
+
+  /** To a pod that never ran; not of refusals that pass by themselves, as while the provider makes what belongs to a namespace. */
+  private async tellRefused(local: Pod, memory: PodMemory, why: string): Promise<void> {
+    const now = this.parts.clock.monotonic();
+    memory.refusedSince ??= now;
+    if (now - memory.refusedSince < PATIENCE_MS) return;
+    const refused = refusedStatus(local.status, why);
+    if (refused !== undefined) await this.statuses.write(local, refused, memory, false);
+  }
+
+  /** Nothing is known of the remote pod. Where that is because the provider forbids to look, the local one says so. */
+  private async whileUnseen(
+    local: Pod | undefined,
+    memory: PodMemory,
+    { forbidden }: RemoteNamespace,
+  ): Promise<Outcome> {
+    if (local !== undefined && forbidden !== undefined) await this.tellLost(local, memory, forbidden);
+    return { requeueAfterMs: LOOK_AGAIN_MS };
+  }
+
+  /** A pod that ran does not run any more. One that never did goes on waiting. */
+  private async tellLost(local: Pod, memory: PodMemory, why: string): Promise<void> {
+    const lost = lostStatus(local.status, why, this.now());
+    if (lost !== undefined) await this.writeStatus(local, lost, memory);
+  }
+
+  private async reflect(
+    local: Pod,
+    pod: PodAtHand,
+    decision: { metadata: boolean; remote: boolean },
+  ): Promise<Outcome> {
+    const { remote, name, memory, client } = pod;
+    const { settings, nodeIp, translateIp } = this.parts.dependencies();
+    const shadow = remote.shadowPods.get(name, remote.remote);
+    if (decision.metadata && shadow !== undefined) await this.shadows.alignMetadata(local, shadow, client);
+
+    const remotePod = decision.remote ? remote.pods.get(name, remote.remote) : undefined;
+    const unavailable = local.metadata.labels?.[Label.remoteUnavailable] === LabelValue.true;
+    if (remotePod === undefined) {
+      // Nothing to tell yet, unless the provider makes no pod; the local one is marked as taken over all the same.
+      const why = decision.remote ? undefined : shadow?.status?.message;
+      const refused = why === undefined ? undefined : refusedStatus(local.status, why);
+      const before = memory.written;
+      const outcome = await this.writeStatus(local, refused ?? takenStatus(local.status), memory);
+      if (refused !== undefined && memory.written !== before) this.parts.report.failed(local, why);
+      return outcome;
+    }
+    memory.restarts = rememberRestarts(
+      memory.restarts,
+      { uid: local.metadata.uid ?? "", status: local.status },
+      { uid: remotePod.metadata.uid ?? "", status: remotePod.status },
+    );
+    const addresses = { translateIp, reflectIps: !settings.flags.disableIpReflection };
+    this.tellWithheld(local, memory, shownAddress(remotePod.status, addresses).withheld);
+    const desired = localStatus(remotePod.status, local.status, {
+      nodeIp,
+      ...addresses,
+      restartOffset: memory.restarts.offset,
+      readinessGates: (local.spec.readinessGates ?? []).map(({ conditionType }) => conditionType),
+      unavailable,
+      now: this.now(),
+    });
+    return await this.writeStatus(local, desired, memory);
+  }
+
+  /** Once for each address; the pod's condition says it as long as it lasts. */
+  private tellWithheld(local: Pod, memory: PodMemory, address: string | undefined): void {
+    if (address !== undefined && memory.withheld !== address)
+      this.parts.report.warn(local, EventReason.addressWithheld, whyWithheld(address));
+    if (address === undefined) delete memory.withheld;
+    else memory.withheld = address;
+  }
+
+  private async writeStatus(
+    local: Pod,
+    desired: NonNullable<Pod["status"]>,
+    memory: PodMemory,
+  ): Promise<Outcome> {
+    try {
+      return await this.statuses.write(local, desired, memory, true);
+    } catch (error) {
+      if (!isConflict(error)) this.parts.report.failedBack(local, error);
+      throw error;
+    }
+  }
+
+  /** A pod on this node in a namespace that the provider does not take. */
+  private async withoutNamespace(key: string, local: Pod | undefined, memory: PodMemory): Promise<Outcome> {
+    const decision = decideNotOffloaded(local && viewOfLocal(local));
+    // What we did in the remote namespace is that of an earlier one.
+    delete memory.created;
+    delete memory.deleted;
+    this.remember(key, local, memory);
+    switch (decision.do) {
+      case "nothing":
+        return;
+      case "delete-local-pod":
+        return await this.endLocal(key, decision.uid, memory);
+      case "reject":
+        return local && (await this.reject(local, memory, decision.rejection, false));
+    }
+  }
+
+  private async reject(
+    local: Pod,
+    memory: PodMemory,
+    rejection: Rejection,
+    takeOver: boolean,
+  ): Promise<Outcome> {
+    const desired = rejectedStatus(local.status, rejection, this.now());
+    const before = memory.written;
+    const outcome = await this.statuses.write(local, desired, memory, takeOver);
+    if (memory.written === before || takeOver) return outcome;
+    const why = disabledBecause(local, rejection, this.provider, this.parts.peer);
+    if (why !== undefined) this.parts.report.warn(local, EventReason.reflectionDisabled, why);
+    return outcome;
+  }
+
+  private async endLocal(key: string, uid: string, memory: PodMemory): Promise<void> {
+    const { localClient, localPods } = this.parts;
+    if (memory.ended === uid) return;
+    try {
+      await ignoringConflict(localClient.delete(Pod, refOfKey(key), { uid, gracePeriodSeconds: 0 }));
+      memory.ended = uid;
+    } catch (error) {
+      const message = `Error deleting local object: ${error instanceof Error ? error.message : String(error)}`;
+      this.parts.report.warn(localPods.getByKey(key), EventReason.failedDeletion, message);
+      throw error;
+    }
+  }
+
+  /** What the cache shows needs no memory; what it does not show, though it has come so far, does not exist. */
+  private forgetSeen(memory: PodMemory, shadow: ShadowPod | undefined, remote: RemoteNamespace): void {
+    const { created } = memory;
+    const isGone =
+      created !== undefined &&
+      (remote.shadowPods.hasReached(created.version) ||
+        this.parts.clock.monotonic() - created.at > UNSEEN_MS);
+    if (shadow !== undefined || isGone) delete memory.created;
+    if (memory.deleted !== undefined && memory.deleted !== (shadow?.metadata.uid ?? created?.uid)) {
+      delete memory.deleted;
+    }
+  }
+
+  /** Of pods that are gone on both sides nothing is kept. */
+  private remember(key: string, local: Pod | undefined, memory: PodMemory): void {
+    const kept = local !== undefined || memory.created !== undefined || memory.deleted !== undefined;
+    if (kept) this.memories.set(key, memory);
+    else this.memories.delete(key);
+  }
+
+  private get provider(): string {
+    return this.parts.peer.identity.clusterId;
+  }
+
+  private now(): string {
+    return new Date(this.parts.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  }
+}
+
+/** One pod while it is reconciled. */
+interface PodAtHand {
+  key: string;
+  name: string;
+  local: Pod | undefined;
+  memory: PodMemory;
+  remote: RemoteNamespace;
+  client: KubeClient;
+}
+
+/** Why a pod does not run in a namespace without a twin, and the way out; undefined where it needs to do no more than wait for the twin. */
+function disabledBecause(
+  { metadata: { namespace = "" } }: Pod,
+  { phase }: Rejection,
+  provider: string,
+  peer: Peer,
+): string | undefined {
+  const disabled = `Reflection to cluster "${provider}" disabled for namespace "${namespace}"`;
+  if (!peer.isToBeOffloaded(namespace)) {
+    return `${disabled}. Offload the namespace to run the pod there; for a DaemonSet, exclude nodes labelled liqo.io/type=virtual-node`;
+  }
+  if (phase === "Pending") return undefined;
+  return `${disabled}: the remote namespace was removed there, and this pod with it. New pods start when it is there again`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A UID that no longer fits means that what was to go is gone. */
+async function ignoringConflict(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+}

@@ -1,0 +1,226 @@
+import type { ContainerStatus, PodCondition, PodStatus } from "kubernetes-types/core/v1";
+import { isDeepStrictEqual } from "node:util";
+
+import { Label, LabelValue } from "../../api/keys";
+import { Pod } from "../../api/kubernetes";
+import type { Clock, KubeClient, Outcome } from "../../kube";
+import type { PodMemory } from "./pod-expectations";
+
+/**
+ * How long a change of status that nobody waits for is held back for what follows it: twice as long as the last pod took to start, within these
+ * bounds, in milliseconds. When many pods start at once each of them takes longer.
+ */
+const HOLD_MS = { least: 5_000, most: 60_000 };
+
+/** Writes the status of local pods, as seldom as it can be done. */
+export class LocalStatusWriter {
+  private lastStartMs = 0;
+  private readonly starts: WriteBatches;
+
+  constructor(
+    private readonly client: KubeClient,
+    private readonly clock: Clock,
+  ) {
+    this.starts = new WriteBatches(clock);
+  }
+
+  /**
+   * Writes what differs, together with the label that marks the pod as taken over: one request, and none where nothing differs.
+   *
+   * @param takeOver whether the pod is to carry the label
+   * @returns when to come again, where the change is held back
+   */
+  async write(pod: Pod, desired: PodStatus, memory: PodMemory, takeOver: boolean): Promise<Outcome> {
+    const { uid, name, namespace, resourceVersion, labels } = pod.metadata;
+    // The cache may be behind our own last write; what we wrote then stands.
+    const stale = memory.written !== undefined && memory.written.version === resourceVersion;
+    const current = stale ? memory.written?.status : pod.status;
+    const status = statusPatch(current, desired);
+    const label = takeOver && !stale && labels?.[Label.shadowPod] !== LabelValue.true;
+    if (status === undefined && !label) {
+      delete memory.heldSince;
+      delete memory.startDueAt;
+      return;
+    }
+    const waitMs = this.waitMs(urgencyOf(current, desired), memory);
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+    const body = {
+      metadata: { uid, ...(label ? { labels: { [Label.shadowPod]: LabelValue.true } } : {}) },
+      ...(status === undefined ? {} : { status }),
+    };
+    await this.client.patchForMetadata(Pod, { name, namespace }, body, {
+      type: "strategic",
+      subresource: "status",
+    });
+    if (memory.heldSince !== undefined) this.lastStartMs = this.clock.monotonic() - memory.heldSince;
+    delete memory.heldSince;
+    delete memory.startDueAt;
+    memory.written = { version: resourceVersion, status: desired };
+  }
+
+  private waitMs(urgency: Urgency, memory: PodMemory): number {
+    switch (urgency) {
+      case "now":
+        return 0;
+      case "soon":
+        memory.startDueAt ??= this.starts.turn();
+        return memory.startDueAt - this.clock.monotonic();
+      case "later":
+        return this.hold(memory);
+    }
+  }
+
+  /** @returns how much longer, in milliseconds */
+  private hold(memory: PodMemory): number {
+    const now = this.clock.monotonic();
+    memory.heldSince ??= now;
+    const holdMs = Math.min(HOLD_MS.most, Math.max(HOLD_MS.least, 2 * this.lastStartMs));
+    return memory.heldSince + holdMs - now;
+  }
+}
+
+/** Reasons for which a container waits in the ordinary course of a start. */
+const STARTING = new Set(["ContainerCreating", "PodInitializing"]);
+
+/**
+ * Who waits for a change of status: `now`, whoever acts on trouble, an end or a lost readiness; `soon`, whoever counts pods that have started;
+ * `later`, nobody: steps on the way to a start may wait a moment for what follows, so that a pod that starts normally costs one write.
+ */
+export type Urgency = "now" | "soon" | "later";
+
+export function urgencyOf(current: PodStatus | undefined, desired: PodStatus): Urgency {
+  const phases = [current?.phase ?? "Pending", desired.phase ?? "Pending"];
+  const becomesReady =
+    conditionStatus(current, "Ready") !== "True" && conditionStatus(desired, "Ready") === "True";
+  if (phases[0] !== phases[1]) return phases[1] === "Running" ? "soon" : "now";
+  if (becomesReady) return "soon";
+  if (phases[1] !== "Pending") return "now";
+  return fingerprint(current) === fingerprint(desired) ? "later" : "now";
+}
+
+function conditionStatus(status: PodStatus | undefined, type: string): string {
+  return status?.conditions?.find((condition) => condition.type === type)?.status ?? "False";
+}
+
+/** What tells a pod in trouble from one that is starting. */
+function fingerprint(status: PodStatus | undefined): string {
+  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return [
+    status?.reason ?? "",
+    scheduled?.status === "False" ? `${scheduled.reason}: ${scheduled.message}` : "",
+    ...containers.map(troubleOf).filter((trouble) => trouble !== ""),
+  ].join("\n");
+}
+
+function troubleOf({ name, state, restartCount }: ContainerStatus): string {
+  const waiting = state?.waiting?.reason;
+  const terminated = state?.terminated;
+  const trouble = [
+    waiting !== undefined && !STARTING.has(waiting) ? waiting : "",
+    terminated !== undefined && terminated.exitCode !== 0 ? `exit code ${terminated.exitCode}` : "",
+    restartCount > 0 ? `${restartCount} restarts` : "",
+  ].filter((part) => part !== "");
+  return trouble.length === 0 ? "" : `${name}: ${trouble.join(", ")}`;
+}
+
+/** How many writes go at once before they are taken together, and how soon one of these comes back. */
+const FREE = { most: 20, eachMs: 500 };
+/** How long after each other batches go, in milliseconds. */
+const APART_MS = 400;
+
+/**
+ * Tells writes of the same sort when to go: at once where they are few, in batches where many are due. Each status of a pod makes its ReplicaSet's
+ * controller count all pods again, and write what it counted, so that many at a time cost the consumer's control plane less than as many in a row.
+ */
+export class WriteBatches {
+  private free = FREE.most;
+  private countedAt: number;
+  private nextAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly clock: Clock) {
+    this.countedAt = clock.monotonic();
+  }
+
+  /** @returns when to write, on the monotonic clock */
+  turn(): number {
+    const now = this.clock.monotonic();
+    this.free = Math.min(FREE.most, this.free + (now - this.countedAt) / FREE.eachMs);
+    this.countedAt = now;
+    if (this.free >= 1) {
+      this.free -= 1;
+      return now;
+    }
+    if (now >= this.nextAt) this.nextAt = now + APART_MS;
+    return this.nextAt;
+  }
+}
+
+/** Lists that the API server merges by key, so that a replacement has to be asked for. */
+const MERGED_BY_KEY = new Set(["podIPs", "hostIPs"]);
+
+/**
+ * The difference between two statuses as the `status` of a strategic merge patch; undefined when there is none. Conditions are merged by type,
+ * so that one which another controller sets in the meantime survives.
+ */
+export function statusPatch(
+  current: PodStatus | undefined,
+  desired: PodStatus,
+): Record<string, unknown> | undefined {
+  const before: Record<string, unknown> = { ...current };
+  const after: Record<string, unknown> = { ...desired };
+  const patch: Record<string, unknown> = {};
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    if (field === "conditions" || isDeepStrictEqual(before[field], after[field])) continue;
+    if (isEmpty(before[field]) && isEmpty(after[field])) continue;
+    patch[field] = changed(field, after[field]);
+  }
+  const conditions = conditionsPatch(current?.conditions ?? [], desired.conditions ?? []);
+  if (conditions.length > 0) patch.conditions = conditions;
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function changed(field: string, value: unknown): unknown {
+  if (value === undefined) return null;
+  if (!MERGED_BY_KEY.has(field) || !Array.isArray(value)) return value;
+  const entries: unknown[] = value;
+  return [...entries, { $patch: "replace" }];
+}
+
+/** The API server leaves out what is empty. */
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+function conditionsPatch(current: readonly PodCondition[], desired: readonly PodCondition[]): unknown[] {
+  const patch: unknown[] = [];
+  for (const condition of desired) {
+    const before = current.find(({ type }) => type === condition.type);
+    if (before === undefined) patch.push(condition);
+    else if (!sameCondition(before, condition))
+      patch.push({ ...removedFields(before, condition), ...condition });
+  }
+  for (const { type } of current) {
+    if (!desired.some((condition) => condition.type === type)) patch.push({ type, $patch: "delete" });
+  }
+  return patch;
+}
+
+function sameCondition(before: PodCondition, after: PodCondition): boolean {
+  return (
+    before.status === after.status &&
+    (before.reason ?? "") === (after.reason ?? "") &&
+    (before.message ?? "") === (after.message ?? "") &&
+    (before.lastTransitionTime ?? null) === (after.lastTransitionTime ?? null)
+  );
+}
+
+function removedFields(before: PodCondition, after: PodCondition): Record<string, null> {
+  const removed: Record<string, null> = {};
+  for (const key of ["reason", "message"] as const) {
+    if (before[key] !== undefined && after[key] === undefined) removed[key] = null;
+  }
+  return removed;
+}
