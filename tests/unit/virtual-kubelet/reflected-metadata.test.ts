@@ -1,43 +1,13 @@
 import assert from "node:assert/strict";
 
-import { shadowPodMetadata } from "../../../runtime/virtual-kubelet/pods/shadow-pod-writer";
 import {
   metadataPatch,
+  remoteRootCaName,
   sourceRecordOf,
   withSourceRecord,
 } from "../../../runtime/virtual-kubelet/reflection/reflected-metadata";
 
-const pair = { origin: "rome", destination: "milan" };
 const RECORD = "offloading.liqo.io/source";
-
-describe("shadowPodMetadata", () => {
-  it("reflects the pod's metadata, marked as ours", () => {
-    const { labels, annotations } = shadowPodMetadata(
-      {
-        uid: "u1",
-        labels: {
-          app: "web",
-          secretive: "x",
-          "liqo.io/shadowPod": "true",
-          "liqo.io/remote-unavailable": "true",
-        },
-        annotations: { note: "n", "metallb.universe.tf/address-pool": "p" },
-      },
-      "milan-gpu",
-      { labels: ["secretive"], annotations: ["metallb.universe.tf/address-pool"] },
-      pair,
-    );
-    assert.deepEqual(labels, {
-      app: "web",
-      "offloading.liqo.io/nodename": "milan-gpu",
-      "offloading.liqo.io/origin": "rome",
-      "offloading.liqo.io/destination": "milan",
-    });
-    assert.equal(annotations.note, "n");
-    assert.equal(annotations["metallb.universe.tf/address-pool"], undefined);
-    assert.equal(sourceRecordOf({ metadata: { annotations } })?.uid, "u1");
-  });
-});
 
 describe("metadataPatch", () => {
   const desired = (labels: Record<string, string>, annotations: Record<string, string> = {}) =>
@@ -83,4 +53,14 @@ describe("metadataPatch", () => {
       desired({ a: "2", b: "1" }).annotations[RECORD],
     );
   });
+});
+
+describe("remoteRootCaName", () => {
+  for (const [consumer, name] of [
+    ["rome", "kube-root-ca.crt.rome"],
+    ["cluster1", "kube-root-ca.crt.clust"],
+    ["eu-w-1", "kube-root-ca.crt.eu-w-a"],
+  ] as const) {
+    it(`is ${name} for ${consumer}`, () => assert.equal(remoteRootCaName(consumer), name));
+  }
 });

@@ -28,6 +28,7 @@ const slice = (endpoints: Endpoint[], addressType = "IPv4"): EndpointSlice => ({
   endpoints,
   ports: [{ port: 80 }],
 });
+
 const read = (endpoints: Endpoint[], changes: Partial<SliceDependencies> = {}, addressType = "IPv4") =>
   remoteEndpoints(slice(endpoints, addressType), { ...dependencies, ...changes });
 

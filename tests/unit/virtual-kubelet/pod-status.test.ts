@@ -1,15 +1,16 @@
 import type { PodStatus } from "kubernetes-types/core/v1";
 import assert from "node:assert/strict";
 
-import { ipTranslation, sameIp } from "../../../runtime/virtual-kubelet/peer/peer-network";
-import { localStatus, type StatusContext } from "../../../runtime/virtual-kubelet/pods/pod-status";
+import { ipTranslation, sameIp, withinNetworks } from "../../../runtime/virtual-kubelet/peer/peer-network";
 import {
-  statusPatch,
-  type Urgency,
-  urgencyOf,
-} from "../../../runtime/virtual-kubelet/pods/pod-status-writer";
+  localStatus,
+  rememberRestarts,
+  type RestartMemory,
+  type StatusContext,
+} from "../../../runtime/virtual-kubelet/pods/pod-status";
 
 const now = "2026-03-04T05:06:07Z";
+
 const context = (changes: Partial<StatusContext> = {}): StatusContext => ({
   nodeIp: "10.200.0.5",
   translateIp: ipTranslation([{ original: "10.244.0.0/16", remapped: "10.71.0.0/16" }]),
@@ -20,6 +21,7 @@ const context = (changes: Partial<StatusContext> = {}): StatusContext => ({
   now,
   ...changes,
 });
+
 const container = (restartCount: number) => ({
   name: "app",
   ready: true,
@@ -28,6 +30,7 @@ const container = (restartCount: number) => ({
   imageID: "sha",
   state: { running: { startedAt: now } },
 });
+
 const remote: PodStatus = {
   phase: "Running",
   hostIP: "172.18.0.3",
@@ -186,103 +189,119 @@ describe("localStatus of a pod with readiness gates", () => {
   });
 });
 
-describe("statusPatch", () => {
-  const status = localStatus(remote, undefined, context());
-
-  it("is nothing for equal statuses", () =>
-    assert.equal(statusPatch(structuredClone(status), status), undefined));
-
-  it("takes what is missing and what is empty for the same", () => {
-    assert.equal(statusPatch({ phase: "Pending", podIPs: [], message: "" }, { phase: "Pending" }), undefined);
-  });
-
-  it("replaces lists that would be merged", () => {
-    const moved = localStatus({ ...remote, podIP: "10.244.9.9" }, undefined, context());
-    assert.deepEqual(statusPatch(status, moved), {
-      podIP: "10.71.9.9",
-      podIPs: [{ ip: "10.71.9.9" }, { $patch: "replace" }],
-    });
-  });
-
-  it("removes what is gone", () => {
-    assert.deepEqual(
-      statusPatch(
-        { phase: "Pending", reason: "OffloadingBackOff", conditions: [{ type: "Old", status: "True" }] },
-        { phase: "Pending" },
-      ),
-      { reason: null, conditions: [{ type: "Old", $patch: "delete" }] },
-    );
-  });
-
-  it("sends only the conditions that differ", () => {
-    const before = {
-      conditions: [
-        { type: "Ready", status: "False", reason: "Starting", message: "m", lastTransitionTime: "t0" },
-        { type: "Initialized", status: "True", lastTransitionTime: "t0" },
-      ],
-    };
-    const after = {
-      conditions: [
-        { type: "Ready", status: "True", lastTransitionTime: "t1" },
-        { type: "Initialized", status: "True", lastTransitionTime: "t0" },
-      ],
-    };
-    assert.deepEqual(statusPatch(before, after), {
-      conditions: [{ type: "Ready", status: "True", lastTransitionTime: "t1", reason: null, message: null }],
-    });
-  });
-});
-
-describe("urgencyOf", () => {
-  const waiting = (reason: string): PodStatus => ({
-    phase: "Pending",
-    containerStatuses: [{ ...container(0), ready: false, state: { waiting: { reason } } }],
-  });
-  const ready = (status: string): PodStatus => ({ conditions: [{ type: "Ready", status }] });
-  const cases: [what: string, current: PodStatus | undefined, desired: PodStatus, urgency: Urgency][] = [
-    [
-      "a pod that was scheduled",
-      { phase: "Pending" },
-      { phase: "Pending", conditions: [{ type: "PodScheduled", status: "True" }] },
-      "later",
-    ],
-    ["containers being created", undefined, waiting("ContainerCreating"), "later"],
-    ["an image that cannot be pulled", waiting("ContainerCreating"), waiting("ErrImagePull"), "now"],
-    ["the same trouble as before", waiting("ErrImagePull"), waiting("ErrImagePull"), "later"],
-    [
-      "a pod that fits on no node",
-      { phase: "Pending" },
-      {
-        phase: "Pending",
-        conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/1" }],
-      },
-      "now",
-    ],
-    ["a start", { phase: "Pending" }, { phase: "Running" }, "soon"],
-    ["a pod that was never seen before it ran", undefined, { phase: "Running", ...ready("True") }, "soon"],
-    ["readiness", { phase: "Running" }, { phase: "Running", ...ready("True") }, "soon"],
-    [
-      "readiness that is lost",
-      { phase: "Running", ...ready("True") },
-      { phase: "Running", ...ready("False") },
-      "now",
-    ],
-    [
-      "anything else about a running pod",
-      { phase: "Running" },
-      { phase: "Running", podIP: "10.0.0.1" },
-      "now",
-    ],
-    ["an end", { phase: "Running" }, { phase: "Failed" }, "now"],
-    ["a pod that ended before it was seen to run", { phase: "Pending" }, { phase: "Succeeded" }, "now"],
-  ];
-  for (const [what, current, desired, urgency] of cases) {
-    it(`is "${urgency}" for ${what}`, () => assert.equal(urgencyOf(current, desired), urgency));
-  }
-});
-
 describe("without networking", () => {
   it("addresses stay as they are", () => {
     assert.equal(localStatus(remote, undefined, context({ translateIp: sameIp })).podIP, "10.244.3.17");
+  });
+});
+
+const counted = (restartCount: number, name = "app"): PodStatus => ({
+  containerStatuses: [{ name, restartCount, ready: true, image: "", imageID: "" }],
+});
+
+describe("rememberRestarts", () => {
+  const first: RestartMemory = { localUid: "l1", remoteUid: "r1", offset: 0 };
+  const cases: {
+    what: string;
+    memory?: RestartMemory;
+    local?: PodStatus;
+    localUid?: string;
+    remote?: PodStatus;
+    remoteUid?: string;
+    offset: number;
+  }[] = [
+    { what: "starts from nothing", offset: 0 },
+    {
+      what: "takes up what the local pod shows after a start",
+      local: counted(5),
+      remote: counted(2),
+      offset: 3,
+    },
+    { what: "never counts below the remote pod", local: counted(1), remote: counted(4), offset: 0 },
+    {
+      what: "counts from zero where the remote has no such container",
+      local: counted(2),
+      remote: counted(9, "x"),
+      offset: 2,
+    },
+    {
+      what: "keeps its count for the same remote pod",
+      memory: { ...first, offset: 2 },
+      local: counted(9),
+      offset: 2,
+    },
+    {
+      what: "counts a remote pod that replaced another",
+      memory: { ...first, offset: 2 },
+      remoteUid: "r2",
+      offset: 3,
+    },
+    {
+      what: "forgets an earlier local pod of that name",
+      memory: { ...first, offset: 7 },
+      localUid: "l2",
+      remoteUid: "r2",
+      offset: 0,
+    },
+  ];
+  for (const { what, memory, local, remote, offset, localUid = "l1", remoteUid = "r1" } of cases) {
+    it(what, () => {
+      const remembered = rememberRestarts(
+        memory,
+        { uid: localUid, status: local },
+        { uid: remoteUid, status: remote },
+      );
+      assert.deepEqual(remembered, { localUid, remoteUid, offset });
+    });
+  }
+});
+
+const networks = withinNetworks([
+  { original: "10.244.0.0/16", remapped: "10.71.0.0/16" },
+  { original: "10.70.0.0/20", remapped: "10.68.0.0/20" },
+]);
+
+describe("a pod whose address is withheld", () => {
+  const now = "2026-03-04T05:06:07Z";
+  const context = {
+    nodeIp: "10.200.0.5",
+    translateIp: networks,
+    reflectIps: true,
+    restartOffset: 0,
+    readinessGates: [],
+    unavailable: false,
+    now,
+  };
+  const ready = { type: "Ready", status: "True", lastTransitionTime: now };
+  const withheld = localStatus(
+    { podIP: "172.18.0.2", podIPs: [{ ip: "172.18.0.2" }], conditions: [ready] },
+    { podIP: "10.71.3.17", podIPs: [{ ip: "10.71.3.17" }] },
+    context,
+  );
+
+  it("shows none and says why", () => {
+    assert.equal(withheld.podIP, undefined);
+    assert.equal(withheld.podIPs, undefined);
+    const [first, why, ...others] = withheld.conditions ?? [];
+    assert.deepEqual([first, others], [ready, []]);
+    assert.equal(why?.type, "liqo.io/AddressReflected");
+    assert.equal(why.status, "False");
+    assert.match(why.message ?? "", /reports the address 172\.18\.0\.2, which is in none of its networks/);
+  });
+
+  it("says so since the same time, and no longer than it lasts", () => {
+    const later = localStatus({ podIP: "172.18.0.2", conditions: [ready] }, withheld, {
+      ...context,
+      now: "2026-03-04T06:00:00Z",
+    });
+    assert.deepEqual(later.conditions, withheld.conditions);
+    const over = localStatus({ podIP: "10.244.3.17", conditions: [ready] }, later, context);
+    assert.deepEqual([over.podIP, over.conditions], ["10.71.3.17", [ready]]);
+  });
+
+  it("is not talked into it by a condition of the provider's", () => {
+    const forged = { type: "liqo.io/AddressReflected", status: "True" };
+    const status = localStatus({ podIP: "10.244.3.17", conditions: [ready, forged] }, undefined, context);
+    assert.deepEqual(status.conditions, [ready]);
   });
 });

@@ -27,6 +27,7 @@ const event = (changes: Partial<Event> = {}): Event => ({
   count: 3,
   ...changes,
 });
+
 const about = (apiVersion: string, kind: string, name = "x") =>
   event({ involvedObject: { apiVersion, kind, name } });
 

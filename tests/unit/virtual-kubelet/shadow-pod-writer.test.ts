@@ -1,8 +1,39 @@
 import assert from "node:assert/strict";
 
+import { RemovalLimiter, shadowPodMetadata } from "../../../runtime/virtual-kubelet/pods/shadow-pod-writer";
+import { sourceRecordOf } from "../../../runtime/virtual-kubelet/reflection/reflected-metadata";
 import { TestClock } from "../../support/test-clock";
 
-import { RemovalLimiter } from "../../../runtime/virtual-kubelet/pods/shadow-pod-writer";
+const pair = { origin: "rome", destination: "milan" };
+
+describe("shadowPodMetadata", () => {
+  it("reflects the pod's metadata, marked as ours", () => {
+    const { labels, annotations } = shadowPodMetadata(
+      {
+        uid: "u1",
+        labels: {
+          app: "web",
+          secretive: "x",
+          "liqo.io/shadowPod": "true",
+          "liqo.io/remote-unavailable": "true",
+        },
+        annotations: { note: "n", "metallb.universe.tf/address-pool": "p" },
+      },
+      "milan-gpu",
+      { labels: ["secretive"], annotations: ["metallb.universe.tf/address-pool"] },
+      pair,
+    );
+    assert.deepEqual(labels, {
+      app: "web",
+      "offloading.liqo.io/nodename": "milan-gpu",
+      "offloading.liqo.io/origin": "rome",
+      "offloading.liqo.io/destination": "milan",
+    });
+    assert.equal(annotations.note, "n");
+    assert.equal(annotations["metallb.universe.tf/address-pool"], undefined);
+    assert.equal(sourceRecordOf({ metadata: { annotations } })?.uid, "u1");
+  });
+});
 
 describe("the limit of removals", () => {
   let clock: TestClock;
