@@ -5,15 +5,13 @@ import { z } from "zod";
 import { Name } from "../api/keys";
 import * as flag from "../component/flags";
 import type { LeaderElectionOptions } from "../kube";
+import type { ReflectedResource, ResourceWithPolicy } from "../plan/reflected-resources";
 
 const policy = () => flag.oneOf(["DenyList", "AllowList"], "DenyList");
 const workers = (fallback: number) => flag.integer(fallback, 0, 10_000);
 
-/**
- * Flags about one virtual node. Given to the process they are the default of all its nodes; given in the arguments of a VirtualNode's template,
- * as upstream's webhook writes them, they hold for that node (offloading reference 5.3 and 6.1).
- */
-export const nodeFlags = z.object({
+/** For each reflected kind how many objects are worked on at a time (0 turns the kind off), and for those that have one the policy. */
+const reflectionFlags = {
   podReflectionWorkers: workers(400),
   serviceReflectionWorkers: workers(20),
   endpointsliceReflectionWorkers: workers(20),
@@ -28,6 +26,15 @@ export const nodeFlags = z.object({
   configmapReflectionType: policy(),
   secretReflectionType: policy(),
   eventReflectionType: policy(),
+} satisfies Record<`${Lowercase<ReflectedResource>}ReflectionWorkers`, ReturnType<typeof workers>> &
+  Record<`${Lowercase<ResourceWithPolicy>}ReflectionType`, ReturnType<typeof policy>>;
+
+/**
+ * Flags about one virtual node. Given to the process they are the default of all its nodes; given in the arguments of a VirtualNode's template,
+ * as upstream's webhook writes them, they hold for that node (offloading reference 5.3 and 6.1).
+ */
+export const nodeFlags = z.object({
+  ...reflectionFlags,
   nodeExtraAnnotations: flag.pairs(),
   nodeExtraLabels: flag.pairs(),
   /** Whether offloaded pods get at this cluster's API server. */

@@ -15,12 +15,7 @@ import { EventReflector } from "../objects/event-controller";
 import { ObjectReflector } from "../objects/object-controller";
 import { OrphanSweeper } from "../objects/orphan-controller";
 import type { ReflectedKind } from "../objects/reflected-kind";
-import {
-  configMapReflection,
-  ingressReflection,
-  secretReflection,
-  serviceReflection,
-} from "../objects/reflected-kinds";
+import { reflectKinds } from "../objects/reflected-kinds";
 import type { NamespaceListener, Peer } from "../peer/peer";
 import type { ReflectionReports } from "../reflection/reflection-report";
 
@@ -125,10 +120,7 @@ export function reflectForPeer(parts: ReflectionParts, term: AbortSignal): void 
     const shared = { peer, settings, report, context: scoped, localInformers: context.informers };
     reflectors.push(new ObjectReflector({ reflected, ...shared }));
   };
-  reflect(configMapReflection(peer.pair.origin));
-  reflect(secretReflection);
-  reflect(serviceReflection);
-  reflect(ingressReflection);
+  reflectKinds(peer.pair.origin, reflect);
   reflect(
     new EndpointSliceReflection({
       informers: context.informers,

@@ -56,7 +56,8 @@ interface Caches {
   remote: Informer<Event>;
 }
 
-const KINDS: { readonly [K in LocalSubject["kind"]]: Kind<KubeObject> } = {
+/** Kinds whose remote events are shown on the local object of that name (offloading reference 10.6). */
+const SUBJECTS: readonly Kind<KubeObject>[] = [
   ConfigMap,
   Secret,
   Service,
@@ -64,7 +65,12 @@ const KINDS: { readonly [K in LocalSubject["kind"]]: Kind<KubeObject> } = {
   Pod,
   EndpointSlice,
   Ingress,
-};
+];
+/** The same by `apiVersion/kind` of what an event at the provider is about. */
+const BY_REFERENCE: ReadonlyMap<string, Kind<KubeObject>> = new Map<string, Kind<KubeObject>>([
+  ...SUBJECTS.map((kind): [string, Kind<KubeObject>] => [`${kind.apiVersion}/${kind.kind}`, kind]),
+  [`${ShadowPod.apiVersion}/${ShadowPod.kind}`, Pod],
+]);
 
 /** The local scheduler has said as much of the same pod. */
 const OF_INTEREST = "reason!=Scheduled";
@@ -198,7 +204,9 @@ export class EventReflector implements NamespaceListener {
     const localName =
       kind === "ConfigMap" && name === remoteRootCaName(peer.pair.origin) ? "kube-root-ca.crt" : name;
     const cached = kind === "Pod" ? peer.localPod(keyOfRef({ namespace, name })) : undefined;
-    const object = cached ?? (await localClient.get(KINDS[kind], { namespace, name: localName }));
+    const found = SUBJECTS.find((one) => one.kind === kind);
+    if (found === undefined) return undefined;
+    const object = cached ?? (await localClient.get(found, { namespace, name: localName }));
     if (object?.metadata.uid === undefined) return undefined;
     return { apiVersion: object.apiVersion, kind: object.kind, name: localName, uid: object.metadata.uid };
   }
@@ -219,30 +227,18 @@ function isNewer(a: Event["series"], b: Event["series"]): boolean {
   return (a?.count ?? 0) > (b?.count ?? 0);
 }
 
-/** Kinds whose remote events are shown on the local object of that name, by `apiVersion/kind` (offloading reference 10.6). */
-const SUBJECTS = new Map<string, LocalSubject["kind"]>([
-  ["v1/ConfigMap", "ConfigMap"],
-  ["v1/Secret", "Secret"],
-  ["v1/Service", "Service"],
-  ["v1/PersistentVolumeClaim", "PersistentVolumeClaim"],
-  ["v1/Pod", "Pod"],
-  ["discovery.k8s.io/v1/EndpointSlice", "EndpointSlice"],
-  ["networking.k8s.io/v1/Ingress", "Ingress"],
-  [`${ShadowPod.apiVersion}/${ShadowPod.kind}`, "Pod"],
-]);
-
 /** The local object that a remote event is about. */
 export interface LocalSubject {
-  kind: "ConfigMap" | "Secret" | "Service" | "PersistentVolumeClaim" | "Pod" | "EndpointSlice" | "Ingress";
+  kind: string;
   name: string;
 }
 
 /** Undefined where an event is of no interest here. */
 export function subjectOf(event: Event): LocalSubject | undefined {
   const { apiVersion = "", kind = "", name } = event.involvedObject;
-  const subject = SUBJECTS.get(`${apiVersion}/${kind}`);
+  const subject = BY_REFERENCE.get(`${apiVersion}/${kind}`);
   if (subject === undefined || !name) return undefined;
-  return { kind: subject, name };
+  return { kind: subject.kind, name };
 }
 
 /** What a local copy has beside its metadata. */

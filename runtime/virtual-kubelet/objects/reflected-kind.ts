@@ -1,8 +1,8 @@
 import { Annotation, isOn } from "../../api/keys";
 import type { Desired, Kind, KubeObject } from "../../api/meta";
+import type { ReflectedResource } from "../../plan/reflected-resources";
 import type { NodeSettings } from "../node-settings";
 import type { RemoteMetadata } from "../reflection/reflected-metadata";
-import type { ReflectedResource } from "../reflection/reflection-report";
 
 /** Why an object stays at home, as it is told in an event. */
 export interface Kept {

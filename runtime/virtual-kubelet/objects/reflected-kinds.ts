@@ -3,13 +3,15 @@ import type { IngressSpec } from "kubernetes-types/networking/v1";
 
 import { Annotation, Name, SecretType, WellKnownAnnotation } from "../../api/keys";
 import { ConfigMap, Ingress, Secret, Service } from "../../api/kubernetes";
+import type { KubeObject } from "../../api/meta";
+import type { ReflectedResource } from "../../plan/reflected-resources";
 import { projectSecret } from "../peer/projections";
 import { isTokenSecret } from "../peer/token-secret";
 import { defined, remoteRootCaName, without } from "../reflection/reflected-metadata";
 import { explicitChoice, isAllowed, type ReflectedKind } from "./reflected-kind";
 
 /** ConfigMaps (offloading reference 10.3). The root CA has another name there, so that remote pods trust this cluster's API server. */
-export function configMapReflection(consumerId: string): ReflectedKind<ConfigMap> {
+function configMapReflection(consumerId: string): ReflectedKind<ConfigMap> {
   const remoteRootCa = remoteRootCaName(consumerId);
   return {
     kind: ConfigMap,
@@ -40,7 +42,7 @@ export function configMapReflection(consumerId: string): ReflectedKind<ConfigMap
   };
 }
 
-export function sameMap(
+function sameMap(
   a: { readonly [key: string]: unknown } = {},
   b: { readonly [key: string]: unknown } = {},
 ): boolean {
@@ -49,7 +51,7 @@ export function sameMap(
 }
 
 /** Secrets (offloading reference 10.3), without those that hold tokens of service accounts. */
-export const secretReflection: ReflectedKind<Secret> = {
+const secretReflection: ReflectedKind<Secret> = {
   kind: Secret,
   remoteKind: Secret,
   resource: "Secret",
@@ -72,7 +74,7 @@ export const secretReflection: ReflectedKind<Secret> = {
 };
 
 /** Services (offloading reference 10.1). Their status stays at the provider. */
-export const serviceReflection: ReflectedKind<Service> = {
+const serviceReflection: ReflectedKind<Service> = {
   kind: Service,
   remoteKind: Service,
   resource: "Service",
@@ -145,12 +147,12 @@ function remotePort(port: ServicePort, forceNodePort: boolean): ServicePort {
 }
 
 /** Whether a Service is, or is to be, without an address of its own. That never changes in place. */
-export function isHeadless(spec: ServiceSpec): boolean {
+function isHeadless(spec: ServiceSpec): boolean {
   return spec.clusterIP === "None";
 }
 
 /** Ingresses (offloading reference 10.2). Their status stays at the provider. */
-export const ingressReflection: ReflectedKind<Ingress> = {
+const ingressReflection: ReflectedKind<Ingress> = {
   kind: Ingress,
   remoteKind: Ingress,
   resource: "Ingress",
@@ -186,4 +188,21 @@ export function remoteIngressSpec({ spec }: Ingress, { ingressClass }: IngressCo
     rules: spec?.rules,
     tls: spec?.tls,
   });
+}
+
+/** Kinds that have controllers of their own, or are taken care of with the pods. */
+type ReflectedElsewhere = "Pod" | "EndpointSlice" | "ServiceAccount" | "PersistentVolumeClaim" | "Event";
+
+/** Reflects every kind of this file; the compiler asks for those of `REFLECTED_RESOURCES` that are missing. */
+export function reflectKinds(
+  consumerId: string,
+  reflect: <T extends KubeObject>(reflected: ReflectedKind<T>) => void,
+): void {
+  const kinds: Record<Exclude<ReflectedResource, ReflectedElsewhere>, () => void> = {
+    ConfigMap: () => reflect(configMapReflection(consumerId)),
+    Secret: () => reflect(secretReflection),
+    Service: () => reflect(serviceReflection),
+    Ingress: () => reflect(ingressReflection),
+  };
+  for (const start of Object.values(kinds)) start();
 }

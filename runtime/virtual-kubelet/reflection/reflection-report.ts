@@ -11,18 +11,7 @@ import {
   type Outcome,
   refOfKey,
 } from "../../kube";
-
-/** What is reflected, as metrics and events call it. */
-export type ReflectedResource =
-  | "Pod"
-  | "Service"
-  | "EndpointSlice"
-  | "Ingress"
-  | "ConfigMap"
-  | "Secret"
-  | "ServiceAccount"
-  | "PersistentVolumeClaim"
-  | "Event";
+import type { ReflectedResource } from "../../plan/reflected-resources";
 
 interface Options {
   client: KubeClient;

@@ -1,8 +1,18 @@
 import assert from "node:assert/strict";
+import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
 import type { Ingress, Service } from "../../../runtime/api/kubernetes";
+import {
+  REFLECTED_RESOURCES,
+  reflectedRights,
+  type ReflectedRights,
+} from "../../../runtime/plan/reflected-resources";
+import { virtualKubeletNamespaceRules } from "../../../runtime/plan/rbac/virtual-kubelet";
+import { virtualKubeletRemoteRules } from "../../../runtime/plan/rbac/consumers";
+import { nodeFlags } from "../../../runtime/virtual-kubelet/flags";
 import { explicitChoice, isAllowed } from "../../../runtime/virtual-kubelet/objects/reflected-kind";
 import {
+  reflectKinds,
   remoteIngressSpec,
   remoteServiceSpec,
 } from "../../../runtime/virtual-kubelet/objects/reflected-kinds";
@@ -92,5 +102,35 @@ describe("remoteIngressSpec", () => {
       rules: [{ host: "shop.example" }],
     });
     assert.deepEqual(remoteIngressSpec(ingress, {}), { rules: [{ host: "shop.example" }] });
+  });
+});
+
+describe("the kinds that are reflected", () => {
+  reflectKinds("rome", ({ resource, kind, remoteKind }) => {
+    const { read, written } = reflectedRights(resource);
+
+    it(`${resource}: is read and written with rights to its own resource`, () => {
+      const where = `${resource} in runtime/plan/reflected-resources.ts`;
+      assert.deepEqual(read, [kind.group, kind.plural], `read of ${where}`);
+      assert.deepEqual(written, [remoteKind.group, remoteKind.plural], `written of ${where}`);
+    });
+  });
+
+  it("are the same in the roles of both clusters and in the arguments of a virtual kubelet", () => {
+    const grants = (rules: readonly PolicyRule[], [group, plural]: readonly [string, string]) =>
+      rules.some(({ apiGroups, resources }) => apiGroups?.includes(group) && resources?.includes(plural));
+    for (const [resource, rights] of Object.entries<ReflectedRights>(REFLECTED_RESOURCES)) {
+      const { read, written, policy } = rights;
+      if (read !== undefined) assert.ok(grants(virtualKubeletNamespaceRules, read), `${resource}: read`);
+      if (written !== undefined)
+        assert.ok(grants(virtualKubeletRemoteRules, written), `${resource}: written`);
+      const flags = Object.keys(nodeFlags.shape);
+      assert.ok(flags.includes(`${resource.toLowerCase()}ReflectionWorkers`), `${resource}: workers`);
+      assert.equal(
+        flags.includes(`${resource.toLowerCase()}ReflectionType`),
+        policy === true,
+        `${resource}: policy`,
+      );
+    }
   });
 });
