@@ -1,10 +1,19 @@
-import type { ContainerImage, Taint } from "kubernetes-types/core/v1";
+import type { ContainerImage, NodeAffinity, Taint, Toleration } from "kubernetes-types/core/v1";
 
 import type { VirtualNode } from "../api";
 import { readFlags, splitCommandLine } from "../component/command-line";
 import { type NodeFlags, nodeFlags } from "./flags";
-import type { OffloadingPatch } from "./pods/shadow-pod-spec";
 import type { NotReflected } from "./reflection/reflected-metadata";
+
+/** What a VirtualNode changes in the pods it runs (`spec.offloadingPatch`). */
+export interface OffloadingPatch {
+  annotationsNotReflected?: readonly string[];
+  labelsNotReflected?: readonly string[];
+  nodeSelector?: Record<string, string>;
+  tolerations?: readonly Toleration[];
+  affinity?: { nodeAffinity?: NodeAffinity };
+  runtimeClassName?: string;
+}
 
 /** What a VirtualNode and its flags say about a virtual node. */
 export interface NodeSettings {

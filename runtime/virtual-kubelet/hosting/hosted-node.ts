@@ -1,6 +1,6 @@
 import type { VirtualNode } from "../../api";
 import { Label } from "../../api/keys";
-import { type Node, Pod } from "../../api/kubernetes";
+import { Pod } from "../../api/kubernetes";
 import {
   type Controller,
   type ControllerContext,
@@ -9,18 +9,17 @@ import {
   isRefusal,
   keyOf,
   runController,
-  sleep,
   type Source,
   watches,
 } from "../../kube";
 import type { NodeSettings } from "../node-settings";
-import { NodeLease, ProviderPing } from "../node/node-heartbeat";
+import { keepNodeAlive, ProviderPing } from "../node/node-heartbeat";
 import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
 import type { Peer, PeerMember } from "../peer/peer";
 import { projectLocalPod } from "../peer/projections";
 import type { ProviderAccess } from "../peer/provider-access";
-import { PodReflector } from "../pods/pod-controller";
-import { TokenReflector } from "../tokens/token-controller";
+import { PodController } from "../pods/pod-controller";
+import { TokenController } from "../tokens/token-controller";
 import { NodeDependencies, type Services } from "./node-dependencies";
 
 /** Reason of the event that tells why a virtual node is not kept alive. */
@@ -89,7 +88,15 @@ export class HostedNode implements PeerMember {
     this.enqueueAll();
 
     void this.ping.run(term);
-    void this.keepLease(term);
+    const heartbeat = {
+      client: services.leaseClient,
+      clock: context.clock,
+      log: context.log,
+      ping: this.ping,
+      node: () => (this.settings().createNode ? services.caches.nodes.get(this.nodeName) : undefined),
+      leaseDurationMs: flags.nodeLeaseDuration,
+    };
+    void keepNodeAlive(heartbeat, term);
     term.addEventListener(
       "abort",
       () => {
@@ -158,7 +165,7 @@ export class HostedNode implements PeerMember {
 
   private runPods(context: ControllerContext): Controller {
     const { flags, reports } = this.services;
-    const reflector = new PodReflector({
+    const reflector = new PodController({
       nodeName: this.nodeName,
       consumerId: flags.clusterId,
       localPods: this.localPods,
@@ -188,7 +195,7 @@ export class HostedNode implements PeerMember {
 
   private runTokens(context: ControllerContext): Controller {
     const { reports } = this.services;
-    const reflector = new TokenReflector({
+    const reflector = new TokenController({
       nodeName: this.nodeName,
       localPods: this.localPods,
       localClient: this.services.context.client,
@@ -280,26 +287,5 @@ export class HostedNode implements PeerMember {
     if (this.seen?.settings === settings && this.seen.translate === translate) return;
     if (this.seen !== undefined) this.enqueueAll();
     this.seen = { settings, translate };
-  }
-
-  private async keepLease(term: AbortSignal): Promise<void> {
-    const { context, flags, caches, leaseClient } = this.services;
-    const lease = new NodeLease(leaseClient, context.clock, flags.nodeLeaseDuration);
-    const everyMs = flags.nodeLeaseDuration / 4;
-    while (!term.aborted) {
-      const node = caches.nodes.get(this.nodeName);
-      const renewable = node !== undefined && this.ping.reachable && this.settings().createNode;
-      if (renewable) await this.renew(lease, node);
-      // A Node that was just made, or a provider that came back, is not kept waiting for long.
-      await sleep(context.clock, renewable ? everyMs : Math.min(1_000, everyMs), term);
-    }
-  }
-
-  private async renew(lease: NodeLease, node: Node): Promise<void> {
-    try {
-      await lease.renew(node);
-    } catch (error) {
-      this.services.context.log.warn("node lease not renewed", { virtualNode: this.nodeName, error });
-    }
   }
 }

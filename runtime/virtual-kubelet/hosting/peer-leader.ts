@@ -11,9 +11,9 @@ import {
 } from "../../kube";
 import type { NodeSettings } from "../node-settings";
 import { EndpointSliceReflection } from "../objects/endpoint-slice-reflection";
-import { EventReflector } from "../objects/event-controller";
-import { ObjectReflector } from "../objects/object-controller";
-import { OrphanSweeper } from "../objects/orphan-controller";
+import { EventController } from "../objects/event-controller";
+import { ObjectController } from "../objects/object-controller";
+import { OrphanController } from "../objects/orphan-controller";
 import type { ReflectedKind } from "../objects/reflected-kind";
 import { reflectKinds } from "../objects/reflected-kinds";
 import type { NamespaceListener, Peer } from "../peer/peer";
@@ -112,13 +112,13 @@ export function reflectForPeer(parts: ReflectionParts, term: AbortSignal): void 
   const firstNode = () => peer.hosted[0]?.nodeName ?? "";
 
   const reflectors: Reflector[] = [
-    new OrphanSweeper({ peer, virtualNodes, localClient: context.client, context: scoped }),
+    new OrphanController({ peer, virtualNodes, localClient: context.client, context: scoped }),
   ];
   const reflect = <T extends KubeObject, R extends KubeObject>(reflected: ReflectedKind<T, R>) => {
     if (reflected.workers(settings()) === 0) return;
     const report = reports.of(reflected.resource, clusterId, firstNode);
     const shared = { peer, settings, report, context: scoped, localInformers: context.informers };
-    reflectors.push(new ObjectReflector({ reflected, ...shared }));
+    reflectors.push(new ObjectController({ reflected, ...shared }));
   };
   reflectKinds(peer.pair.origin, reflect);
   reflect(
@@ -131,7 +131,7 @@ export function reflectForPeer(parts: ReflectionParts, term: AbortSignal): void 
   );
   if (flags.eventReflectionWorkers > 0) {
     reflectors.push(
-      new EventReflector({
+      new EventController({
         peer,
         settings,
         report: reports.of("Event", clusterId, firstNode),

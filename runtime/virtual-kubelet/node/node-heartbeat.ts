@@ -13,8 +13,8 @@ import type { ProviderAccess } from "../peer/provider-access";
 
 const NAMESPACE = "kube-node-lease";
 
-/** The lease by which a Node is known to live: one write a renewal. */
-export class NodeLease {
+/** The Lease by which Kubernetes sees that a Node is alive: one write for each renewal. */
+class NodeLease {
   private lease: Lease | undefined;
 
   constructor(
@@ -23,7 +23,7 @@ export class NodeLease {
     private readonly durationMs: number,
   ) {}
 
-  /** Renews the lease, makes it where there is none. */
+  /** Renews the Lease, or creates it. */
   async renew(node: Node): Promise<void> {
     this.lease = (await this.replace(node)) ?? (await this.take(node));
   }
@@ -66,8 +66,20 @@ export class NodeLease {
   }
 }
 
-interface Parts {
-  access: ProviderAccess;
+/**
+ * How many pings in a row must fail before the provider counts as lost and its node gets no more heartbeats. The pings go every `--node-ping-interval`
+ * and fail after `--node-ping-timeout`. From then on Kubernetes waits: `--node-monitor-grace-period` of the consumer's controller manager until the node
+ * is Unknown, then each pod's toleration of `node.kubernetes.io/unreachable` until it is evicted.
+ */
+export const FAILURES_UNTIL_LOST = 1;
+
+/** What a ping needs of the access to the provider. */
+type ProviderConnection = Pick<ProviderAccess, "problem" | "onChange"> & {
+  readonly pingClient: Pick<KubeClient, "raw"> | undefined;
+};
+
+interface PingParts {
+  access: ProviderConnection;
   foreignCluster: () => ForeignCluster | undefined;
   clock: Clock;
   log: Logger;
@@ -75,27 +87,24 @@ interface Parts {
   intervalMs: number;
   timeoutMs: number;
   onChange: () => void;
-  /** Told of each failure but the first, which a start may bring about. */
+  /** Called for each failure but the first, which may be part of a start. */
   onFailure: (problem: string) => void;
 }
 
-/**
- * Whether the provider's API server answers (offloading reference 7.5). While it does not, the virtual node is not kept alive: Kubernetes then
- * declares it lost in its own time, and evicts by its own rules.
- */
+/** Whether the provider's API server answers (offloading reference 7.5). */
 export class ProviderPing {
   /** Why the provider is not reachable; undefined while it is. */
   problem: string | undefined = "not asked yet";
 
   private failures = 0;
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly parts: PingParts) {}
 
   get reachable(): boolean {
     return this.problem === undefined;
   }
 
-  /** Asks again and again until the signal is aborted. */
+  /** Pings until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, access } = this.parts;
     let wake = new AbortController();
@@ -111,10 +120,11 @@ export class ProviderPing {
 
   private judge(problem: string | undefined): void {
     const before = this.problem;
-    this.problem = problem;
     this.failures = problem === undefined ? 0 : this.failures + 1;
+    const wasReachable = before === undefined;
+    if (!wasReachable || this.failures === 0 || this.failures >= FAILURES_UNTIL_LOST) this.problem = problem;
     if (problem !== undefined && this.failures > 1) this.parts.onFailure(problem);
-    if ((before === undefined) === (problem === undefined)) return;
+    if (wasReachable === this.reachable) return;
     if (problem === undefined) this.parts.log.info("provider is reachable");
     else this.parts.log.warn("provider is not reachable", { problem });
     this.parts.onChange();
@@ -135,5 +145,38 @@ export class ProviderPing {
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
+  }
+}
+
+interface HeartbeatParts {
+  client: KubeClient;
+  clock: Clock;
+  log: Logger;
+  ping: ProviderPing;
+  /** The Node to keep alive; undefined where there is none, or none that is ours to keep. */
+  node: () => Node | undefined;
+  /** Written to the Lease; a quarter of it is the time between two renewals, in milliseconds. */
+  leaseDurationMs: number;
+}
+
+/** How soon it is looked again for a Node to keep alive, in milliseconds, at the latest. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** Keeps a Node alive, while its provider answers, until the signal is aborted. */
+export async function keepNodeAlive(parts: HeartbeatParts, signal: AbortSignal): Promise<void> {
+  const { client, clock, log, ping, leaseDurationMs } = parts;
+  const lease = new NodeLease(client, clock, leaseDurationMs);
+  const everyMs = leaseDurationMs / 4;
+  while (!signal.aborted) {
+    const node = ping.reachable ? parts.node() : undefined;
+    if (node !== undefined) {
+      try {
+        await lease.renew(node);
+      } catch (error) {
+        log.warn("node lease not renewed", { virtualNode: node.metadata.name, error });
+      }
+    }
+    // A Node that was just created, or a provider that came back, does not wait for a whole period.
+    await sleep(clock, node !== undefined ? everyMs : Math.min(LOOK_AGAIN_MS, everyMs), signal);
   }
 }

@@ -12,7 +12,7 @@ import type { NodeSettings } from "../node-settings";
 import { peerNetwork } from "../peer/peer-network";
 import { defined, type ReflectionPair, type RemoteMetadata, without } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/reflection-report";
-import { SliceRelatedObjects } from "./endpoint-slice-dependencies";
+import { SliceRelatedObjects } from "./endpoint-slice-related-objects";
 import {
   explicitChoice,
   isAllowed,

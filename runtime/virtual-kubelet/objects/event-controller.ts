@@ -78,7 +78,7 @@ const OF_INTEREST = "reason!=Scheduled";
 const RECOUNT_MS = 60_000;
 
 /** Shows events about our objects at the provider on the local objects (offloading reference 10.6). */
-export class EventReflector implements NamespaceListener {
+export class EventController implements NamespaceListener {
   private readonly caches = new Map<string, Caches>();
   private readonly controller: Controller;
 

@@ -25,7 +25,7 @@ import {
 } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/reflection-report";
 import { ContradictoryAnnotations, type ReflectedKind, type RelatedObjects } from "./reflected-kind";
-import { Corrections } from "./write-backoff";
+import { WriteBackoff } from "./write-backoff";
 
 interface Parts<T extends KubeObject, R extends KubeObject> {
   reflected: ReflectedKind<T, R>;
@@ -47,16 +47,16 @@ interface Caches<T extends KubeObject, R extends KubeObject> {
  * Reflects the objects of one kind to one provider, in all namespaces that are offloaded there (offloading reference 9.4). It writes only what differs
  * from what the provider holds; an object of that name which is none of ours is left alone.
  */
-export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> implements NamespaceListener {
+export class ObjectController<T extends KubeObject, R extends KubeObject = T> implements NamespaceListener {
   private readonly caches = new Map<string, Caches<T, R>>();
   private readonly controller: Controller;
   /** Versions of both objects after a write that did not make them agree: somebody at the provider has another opinion. */
   private readonly disputed = new Map<string, string>();
-  private readonly corrections: Corrections;
+  private readonly backoff: WriteBackoff;
 
   constructor(private readonly parts: Parts<T, R>) {
     const { reflected, context, report, settings } = parts;
-    this.corrections = new Corrections(() => context.clock.monotonic());
+    this.backoff = new WriteBackoff(() => context.clock.monotonic());
     this.controller = runController(
       {
         name: `${reflected.resource.toLowerCase()}-reflection`,
@@ -125,7 +125,7 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
     }
     if (local === undefined || this.isKept(local)) {
       this.disputed.delete(key);
-      this.corrections.forget(key);
+      this.backoff.forget(key);
       if (remote !== undefined) await this.remove(client, remote);
       return;
     }
@@ -165,7 +165,7 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
       if (heldBack !== undefined) return heldBack;
       const created = await this.create(local, desired, client);
       if (created === undefined) return;
-      this.corrections.written(key, desired, created.metadata.resourceVersion);
+      this.backoff.written(key, desired, created.metadata.resourceVersion);
       report.succeeded(local);
       return;
     }
@@ -182,14 +182,14 @@ export class ObjectReflector<T extends KubeObject, R extends KubeObject = T> imp
     const written = await client.patch(reflected.remoteKind, { name, namespace: at }, patch, {
       type: "merge",
     });
-    this.corrections.written(key, desired, written.metadata.resourceVersion);
+    this.backoff.written(key, desired, written.metadata.resourceVersion);
     if (this.difference(written, desired) !== undefined) this.disputed.set(key, versions(local, written));
     report.succeeded(local);
   }
 
   /** When to write, where somebody undoes it time and again; undefined: now. */
   private heldBack(key: string, local: T, desired: Desired<R>): Outcome {
-    const requeueAfterMs = this.corrections.delayMs(key, desired);
+    const requeueAfterMs = this.backoff.delayMs(key, desired);
     if (requeueAfterMs === 0) return;
     this.parts.report.undone(local);
     return { requeueAfterMs };

@@ -26,7 +26,7 @@ interface Parts {
 const GRACE_MS = 60_000;
 
 /** Deletes ShadowPods whose virtual node is gone and whose pod is, too: nobody else would. */
-export class OrphanSweeper implements NamespaceListener {
+export class OrphanController implements NamespaceListener {
   private readonly controller: Controller;
   private readonly ends: (() => void)[] = [];
   private readonly seen = new Map<string, number>();

@@ -24,7 +24,7 @@ interface Writing {
  * Holds back the writing of the same content that somebody else undoes time and again, so that the two do not spin (field fault B81). Other
  * content is never held back.
  */
-export class Corrections {
+export class WriteBackoff {
   private readonly writings = new Map<string, Writing>();
 
   /** @param monotonic milliseconds that only grow */

@@ -15,7 +15,12 @@ import {
   viewOfRemote,
   viewOfShadow,
 } from "./pod-decision";
-import { type PodMemory, UNSEEN_MS } from "./pod-expectations";
+import {
+  forgetRemoteWrites,
+  type PodExpectations,
+  PodExpectationsByKey,
+  UNSEEN_MS,
+} from "./pod-expectations";
 import { localStatus, rememberRestarts, shownAddress, whyWithheld } from "./pod-status";
 import {
   lostStatus,
@@ -24,7 +29,7 @@ import {
   type Rejection,
   takenStatus,
 } from "./pod-status-not-running";
-import { LocalStatusWriter } from "./pod-status-writer";
+import { PodStatusWriter } from "./pod-status-writer";
 import { CONFLICT_RETRY_MS, RemovalLimiter, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
 
 /** How often a namespace that cannot be listed yet is looked at again, in milliseconds. What it holds comes as an event. */
@@ -40,14 +45,15 @@ interface Parts extends ShadowPodParts {
 }
 
 /** Brings the pods of one virtual node to its provider and their status back (offloading reference 11). */
-export class PodReflector {
-  private readonly memories = new Map<string, PodMemory>();
-  private readonly statuses: LocalStatusWriter;
+export class PodController {
+  private readonly expectations: PodExpectationsByKey;
+  private readonly statuses: PodStatusWriter;
   private readonly shadows: ShadowPodWriter;
   private readonly removals: RemovalLimiter;
 
   constructor(private readonly parts: Parts) {
-    this.statuses = new LocalStatusWriter(parts.localClient, parts.clock);
+    this.expectations = new PodExpectationsByKey(parts.clock);
+    this.statuses = new PodStatusWriter(parts.localClient, parts.clock);
     this.shadows = new ShadowPodWriter(parts);
     this.removals = new RemovalLimiter(parts.clock, parts.enqueue);
   }
@@ -62,40 +68,40 @@ export class PodReflector {
     const { namespace = "", name } = refOfKey(key);
     if (!peer.known) return;
     const local = localPods.getByKey(key);
-    const memory = this.memories.get(key) ?? {};
+    const expected = this.expectations.of(key);
     if (peer.remoteNamespaceOf(namespace) === undefined)
-      return await this.withoutNamespace(key, local, memory);
+      return await this.withoutNamespace(key, local, expected);
     const remote = peer.cacheOf(namespace);
     // Each of them comes with an event of its own.
     if (remote === undefined || access.client === undefined) return;
-    if (!remote.synced) return await this.whileUnseen(local, memory, remote);
+    if (!remote.synced) return await this.whileUnseen(local, expected, remote);
 
     const shadow = remote.shadowPods.get(name, remote.remote);
-    this.forgetSeen(memory, shadow, remote);
+    this.expectations.observe(expected, shadow, remote.shadowPods);
     const remotePod = remote.pods.get(name, remote.remote);
     const stays = remotePod !== undefined && remotePod.metadata.deletionTimestamp == null;
     if (!stays) this.removals.followed(key);
     const decision = decidePod({
       nodeName,
       local: local && viewOfLocal(local),
-      shadow: viewOfShadow(shadow, memory, nodeName, peer.pair),
+      shadow: viewOfShadow(shadow, expected, nodeName, peer.pair),
       remote: viewOfRemote(remotePod, peer.pair),
     });
-    this.remember(key, local, memory);
+    this.expectations.keep(key, local !== undefined, expected);
     const outcome = await this.carryOut(decision, {
       key,
       name,
       local,
-      memory,
+      expected,
       remote,
       client: access.client,
     });
-    if (outcome === undefined && memory.created !== undefined) return { requeueAfterMs: UNSEEN_MS };
+    if (outcome === undefined && expected.created !== undefined) return { requeueAfterMs: UNSEEN_MS };
     return outcome;
   }
 
   private async carryOut(decision: PodDecision, pod: PodAtHand): Promise<Outcome> {
-    const { memory, local } = pod;
+    const { expected, local } = pod;
     switch (decision.do) {
       case "nothing":
         return;
@@ -105,18 +111,18 @@ export class PodReflector {
       case "delete-shadow-pod":
         return await this.deleteShadow(pod, decision.uid);
       case "delete-local-pod":
-        return await this.endLocal(pod.key, decision.uid, memory);
+        return await this.endLocal(pod.key, decision.uid, expected);
       case "create-shadow-pod":
         return local && (await this.create(local, pod));
       case "reflect":
         return local && (await this.reflect(local, pod, decision));
       case "finish":
-        return local && (await this.reject(local, memory, decision.rejection, true));
+        return local && (await this.reject(local, expected, decision.rejection, true));
     }
   }
 
   private async deleteShadow(
-    { key, name, remote, memory, client }: PodAtHand,
+    { key, name, remote, expected, client }: PodAtHand,
     uid: string,
   ): Promise<Outcome> {
     const waitMs = this.removals.take(key);
@@ -127,54 +133,54 @@ export class PodReflector {
       this.removals.followed(key);
       throw error;
     }
-    memory.deleted = uid;
+    expected.deleted = uid;
   }
 
-  private async create(local: Pod, { remote, name, memory, client }: PodAtHand): Promise<Outcome> {
+  private async create(local: Pod, { remote, name, expected, client }: PodAtHand): Promise<Outcome> {
     const { peer, dependencies } = this.parts;
     const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
     const isOffered = dependencies().settings.flags.enableApiserverSupport;
     if (holdsEarlierTokens(secret, local, isOffered, peer.pair)) {
       const now = this.parts.clock.monotonic();
-      memory.tokensDueSince ??= now;
+      expected.tokensDueSince ??= now;
       const { least, most } = TOKENS_AGAIN_MS;
-      return { requeueAfterMs: Math.min(most, Math.max(least, now - memory.tokensDueSince)) };
+      return { requeueAfterMs: Math.min(most, Math.max(least, now - expected.tokensDueSince)) };
     }
-    delete memory.tokensDueSince;
+    delete expected.tokensDueSince;
     try {
-      const outcome = await this.shadows.create(local, { name, namespace: remote.remote }, memory, client);
-      delete memory.refusedSince;
+      const outcome = await this.shadows.create(local, { name, namespace: remote.remote }, expected, client);
+      delete expected.refusedSince;
       return outcome;
     } catch (error) {
-      await this.tellLost(local, memory, messageOf(error));
-      if (isForbidden(error)) await this.tellRefused(local, memory, messageOf(error));
+      await this.tellLost(local, expected, messageOf(error));
+      if (isForbidden(error)) await this.tellRefused(local, expected, messageOf(error));
       throw error;
     }
   }
 
   /** To a pod that never ran; not of refusals that pass by themselves, as while the provider makes what belongs to a namespace. */
-  private async tellRefused(local: Pod, memory: PodMemory, why: string): Promise<void> {
+  private async tellRefused(local: Pod, expected: PodExpectations, why: string): Promise<void> {
     const now = this.parts.clock.monotonic();
-    memory.refusedSince ??= now;
-    if (now - memory.refusedSince < PATIENCE_MS) return;
+    expected.refusedSince ??= now;
+    if (now - expected.refusedSince < PATIENCE_MS) return;
     const refused = refusedStatus(local.status, why);
-    if (refused !== undefined) await this.statuses.write(local, refused, memory, false);
+    if (refused !== undefined) await this.statuses.write(local, refused, expected, false);
   }
 
   /** Nothing is known of the remote pod. Where that is because the provider forbids to look, the local one says so. */
   private async whileUnseen(
     local: Pod | undefined,
-    memory: PodMemory,
+    expected: PodExpectations,
     { forbidden }: RemoteNamespace,
   ): Promise<Outcome> {
-    if (local !== undefined && forbidden !== undefined) await this.tellLost(local, memory, forbidden);
+    if (local !== undefined && forbidden !== undefined) await this.tellLost(local, expected, forbidden);
     return { requeueAfterMs: LOOK_AGAIN_MS };
   }
 
   /** A pod that ran does not run any more. One that never did goes on waiting. */
-  private async tellLost(local: Pod, memory: PodMemory, why: string): Promise<void> {
+  private async tellLost(local: Pod, expected: PodExpectations, why: string): Promise<void> {
     const lost = lostStatus(local.status, why, this.now());
-    if (lost !== undefined) await this.writeStatus(local, lost, memory);
+    if (lost !== undefined) await this.writeStatus(local, lost, expected);
   }
 
   private async reflect(
@@ -182,7 +188,7 @@ export class PodReflector {
     pod: PodAtHand,
     decision: { metadata: boolean; remote: boolean },
   ): Promise<Outcome> {
-    const { remote, name, memory, client } = pod;
+    const { remote, name, expected, client } = pod;
     const { settings, nodeIp, translateIp } = this.parts.dependencies();
     const shadow = remote.shadowPods.get(name, remote.remote);
     if (decision.metadata && shadow !== undefined) await this.shadows.alignMetadata(local, shadow, client);
@@ -193,44 +199,44 @@ export class PodReflector {
       // Nothing to tell yet, unless the provider makes no pod; the local one is marked as taken over all the same.
       const why = decision.remote ? undefined : shadow?.status?.message;
       const refused = why === undefined ? undefined : refusedStatus(local.status, why);
-      const before = memory.written;
-      const outcome = await this.writeStatus(local, refused ?? takenStatus(local.status), memory);
-      if (refused !== undefined && memory.written !== before) this.parts.report.failed(local, why);
+      const before = expected.written;
+      const outcome = await this.writeStatus(local, refused ?? takenStatus(local.status), expected);
+      if (refused !== undefined && expected.written !== before) this.parts.report.failed(local, why);
       return outcome;
     }
-    memory.restarts = rememberRestarts(
-      memory.restarts,
+    expected.restarts = rememberRestarts(
+      expected.restarts,
       { uid: local.metadata.uid ?? "", status: local.status },
       { uid: remotePod.metadata.uid ?? "", status: remotePod.status },
     );
     const addresses = { translateIp, reflectIps: !settings.flags.disableIpReflection };
-    this.tellWithheld(local, memory, shownAddress(remotePod.status, addresses).withheld);
+    this.tellWithheld(local, expected, shownAddress(remotePod.status, addresses).withheld);
     const desired = localStatus(remotePod.status, local.status, {
       nodeIp,
       ...addresses,
-      restartOffset: memory.restarts.offset,
+      restartOffset: expected.restarts.offset,
       readinessGates: (local.spec.readinessGates ?? []).map(({ conditionType }) => conditionType),
       unavailable,
       now: this.now(),
     });
-    return await this.writeStatus(local, desired, memory);
+    return await this.writeStatus(local, desired, expected);
   }
 
   /** Once for each address; the pod's condition says it as long as it lasts. */
-  private tellWithheld(local: Pod, memory: PodMemory, address: string | undefined): void {
-    if (address !== undefined && memory.withheld !== address)
+  private tellWithheld(local: Pod, expected: PodExpectations, address: string | undefined): void {
+    if (address !== undefined && expected.withheld !== address)
       this.parts.report.warn(local, EventReason.addressWithheld, whyWithheld(address));
-    if (address === undefined) delete memory.withheld;
-    else memory.withheld = address;
+    if (address === undefined) delete expected.withheld;
+    else expected.withheld = address;
   }
 
   private async writeStatus(
     local: Pod,
     desired: NonNullable<Pod["status"]>,
-    memory: PodMemory,
+    expected: PodExpectations,
   ): Promise<Outcome> {
     try {
-      return await this.statuses.write(local, desired, memory, true);
+      return await this.statuses.write(local, desired, expected, true);
     } catch (error) {
       if (!isConflict(error)) this.parts.report.failedBack(local, error);
       throw error;
@@ -238,68 +244,50 @@ export class PodReflector {
   }
 
   /** A pod on this node in a namespace that the provider does not take. */
-  private async withoutNamespace(key: string, local: Pod | undefined, memory: PodMemory): Promise<Outcome> {
+  private async withoutNamespace(
+    key: string,
+    local: Pod | undefined,
+    expected: PodExpectations,
+  ): Promise<Outcome> {
     const decision = decideNotOffloaded(local && viewOfLocal(local));
-    // What we did in the remote namespace is that of an earlier one.
-    delete memory.created;
-    delete memory.deleted;
-    this.remember(key, local, memory);
+    forgetRemoteWrites(expected);
+    this.expectations.keep(key, local !== undefined, expected);
     switch (decision.do) {
       case "nothing":
         return;
       case "delete-local-pod":
-        return await this.endLocal(key, decision.uid, memory);
+        return await this.endLocal(key, decision.uid, expected);
       case "reject":
-        return local && (await this.reject(local, memory, decision.rejection, false));
+        return local && (await this.reject(local, expected, decision.rejection, false));
     }
   }
 
   private async reject(
     local: Pod,
-    memory: PodMemory,
+    expected: PodExpectations,
     rejection: Rejection,
     takeOver: boolean,
   ): Promise<Outcome> {
     const desired = rejectedStatus(local.status, rejection, this.now());
-    const before = memory.written;
-    const outcome = await this.statuses.write(local, desired, memory, takeOver);
-    if (memory.written === before || takeOver) return outcome;
+    const before = expected.written;
+    const outcome = await this.statuses.write(local, desired, expected, takeOver);
+    if (expected.written === before || takeOver) return outcome;
     const why = disabledBecause(local, rejection, this.provider, this.parts.peer);
     if (why !== undefined) this.parts.report.warn(local, EventReason.reflectionDisabled, why);
     return outcome;
   }
 
-  private async endLocal(key: string, uid: string, memory: PodMemory): Promise<void> {
+  private async endLocal(key: string, uid: string, expected: PodExpectations): Promise<void> {
     const { localClient, localPods } = this.parts;
-    if (memory.ended === uid) return;
+    if (expected.ended === uid) return;
     try {
       await ignoringConflict(localClient.delete(Pod, refOfKey(key), { uid, gracePeriodSeconds: 0 }));
-      memory.ended = uid;
+      expected.ended = uid;
     } catch (error) {
       const message = `Error deleting local object: ${error instanceof Error ? error.message : String(error)}`;
       this.parts.report.warn(localPods.getByKey(key), EventReason.failedDeletion, message);
       throw error;
     }
-  }
-
-  /** What the cache shows needs no memory; what it does not show, though it has come so far, does not exist. */
-  private forgetSeen(memory: PodMemory, shadow: ShadowPod | undefined, remote: RemoteNamespace): void {
-    const { created } = memory;
-    const isGone =
-      created !== undefined &&
-      (remote.shadowPods.hasReached(created.version) ||
-        this.parts.clock.monotonic() - created.at > UNSEEN_MS);
-    if (shadow !== undefined || isGone) delete memory.created;
-    if (memory.deleted !== undefined && memory.deleted !== (shadow?.metadata.uid ?? created?.uid)) {
-      delete memory.deleted;
-    }
-  }
-
-  /** Of pods that are gone on both sides nothing is kept. */
-  private remember(key: string, local: Pod | undefined, memory: PodMemory): void {
-    const kept = local !== undefined || memory.created !== undefined || memory.deleted !== undefined;
-    if (kept) this.memories.set(key, memory);
-    else this.memories.delete(key);
   }
 
   private get provider(): string {
@@ -316,7 +304,7 @@ interface PodAtHand {
   key: string;
   name: string;
   local: Pod | undefined;
-  memory: PodMemory;
+  expected: PodExpectations;
   remote: RemoteNamespace;
   client: KubeClient;
 }

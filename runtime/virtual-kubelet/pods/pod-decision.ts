@@ -6,7 +6,7 @@ import type { Pod } from "../../api/kubernetes";
 import { podOutcome } from "../../offloading/pod-outcome";
 import { isTerminal } from "../../offloading/shadow-pod-phase";
 import { isReflected, type ReflectionPair, sourceRecordOf } from "../reflection/reflected-metadata";
-import type { PodMemory } from "./pod-expectations";
+import type { PodExpectations } from "./pod-expectations";
 import type { Rejection } from "./pod-status-not-running";
 
 /** The local pod as far as the decision depends on it. */
@@ -158,20 +158,20 @@ export function viewOfLocal({ metadata, status }: Pod): LocalPodView {
 /** The ShadowPod as the cache has it, or as we made it and the cache does not show yet. */
 export function viewOfShadow(
   shadow: ShadowPod | undefined,
-  memory: PodMemory,
+  expected: PodExpectations,
   nodeName: string,
   pair: ReflectionPair,
 ): ShadowPodView | undefined {
   if (shadow === undefined) {
-    const { created } = memory;
+    const { created } = expected;
     if (created === undefined) return undefined;
-    const deleting = memory.deleted === created.uid;
+    const deleting = expected.deleted === created.uid;
     return { uid: created.uid, deleting, ours: true, nodeName, sourceUid: created.sourceUid };
   }
   const uid = shadow.metadata.uid ?? "";
   return {
     uid,
-    deleting: shadow.metadata.deletionTimestamp != null || memory.deleted === uid,
+    deleting: shadow.metadata.deletionTimestamp != null || expected.deleted === uid,
     ours: isReflected(shadow, pair),
     nodeName: shadow.metadata.labels?.[Label.reflectionNodeName],
     sourceUid: sourceRecordOf(shadow)?.uid,

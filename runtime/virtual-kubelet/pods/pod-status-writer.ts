@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Label, LabelValue } from "../../api/keys";
 import { Pod } from "../../api/kubernetes";
 import type { Clock, KubeClient, Outcome } from "../../kube";
-import type { PodMemory } from "./pod-expectations";
+import type { PodExpectations } from "./pod-expectations";
 
 /**
  * How long a change of status that nobody waits for is held back for what follows it: twice as long as the last pod took to start, within these
@@ -13,7 +13,7 @@ import type { PodMemory } from "./pod-expectations";
 const HOLD_MS = { least: 5_000, most: 60_000 };
 
 /** Writes the status of local pods, as seldom as it can be done. */
-export class LocalStatusWriter {
+export class PodStatusWriter {
   private lastStartMs = 0;
   private readonly starts: WriteBatches;
 
@@ -30,19 +30,19 @@ export class LocalStatusWriter {
    * @param takeOver whether the pod is to carry the label
    * @returns when to come again, where the change is held back
    */
-  async write(pod: Pod, desired: PodStatus, memory: PodMemory, takeOver: boolean): Promise<Outcome> {
+  async write(pod: Pod, desired: PodStatus, expected: PodExpectations, takeOver: boolean): Promise<Outcome> {
     const { uid, name, namespace, resourceVersion, labels } = pod.metadata;
     // The cache may be behind our own last write; what we wrote then stands.
-    const stale = memory.written !== undefined && memory.written.version === resourceVersion;
-    const current = stale ? memory.written?.status : pod.status;
+    const stale = expected.written !== undefined && expected.written.version === resourceVersion;
+    const current = stale ? expected.written?.status : pod.status;
     const status = statusPatch(current, desired);
     const label = takeOver && !stale && labels?.[Label.shadowPod] !== LabelValue.true;
     if (status === undefined && !label) {
-      delete memory.heldSince;
-      delete memory.startDueAt;
+      delete expected.heldSince;
+      delete expected.startDueAt;
       return;
     }
-    const waitMs = this.waitMs(urgencyOf(current, desired), memory);
+    const waitMs = this.waitMs(urgencyOf(current, desired), expected);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     const body = {
       metadata: { uid, ...(label ? { labels: { [Label.shadowPod]: LabelValue.true } } : {}) },
@@ -52,30 +52,30 @@ export class LocalStatusWriter {
       type: "strategic",
       subresource: "status",
     });
-    if (memory.heldSince !== undefined) this.lastStartMs = this.clock.monotonic() - memory.heldSince;
-    delete memory.heldSince;
-    delete memory.startDueAt;
-    memory.written = { version: resourceVersion, status: desired };
+    if (expected.heldSince !== undefined) this.lastStartMs = this.clock.monotonic() - expected.heldSince;
+    delete expected.heldSince;
+    delete expected.startDueAt;
+    expected.written = { version: resourceVersion, status: desired };
   }
 
-  private waitMs(urgency: Urgency, memory: PodMemory): number {
+  private waitMs(urgency: Urgency, expected: PodExpectations): number {
     switch (urgency) {
       case "now":
         return 0;
       case "soon":
-        memory.startDueAt ??= this.starts.turn();
-        return memory.startDueAt - this.clock.monotonic();
+        expected.startDueAt ??= this.starts.turn();
+        return expected.startDueAt - this.clock.monotonic();
       case "later":
-        return this.hold(memory);
+        return this.hold(expected);
     }
   }
 
   /** @returns how much longer, in milliseconds */
-  private hold(memory: PodMemory): number {
+  private hold(expected: PodExpectations): number {
     const now = this.clock.monotonic();
-    memory.heldSince ??= now;
+    expected.heldSince ??= now;
     const holdMs = Math.min(HOLD_MS.most, Math.max(HOLD_MS.least, 2 * this.lastStartMs));
-    return memory.heldSince + holdMs - now;
+    return expected.heldSince + holdMs - now;
   }
 }
 

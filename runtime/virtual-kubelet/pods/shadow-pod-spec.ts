@@ -13,17 +13,8 @@ import type {
 import type { WholePodSpec } from "../../api";
 import { Annotation, Name, VIRTUAL_NODE_TAINT } from "../../api/keys";
 import { defined } from "../reflection/reflected-metadata";
+import type { OffloadingPatch } from "../node-settings";
 import { type ApiServerOffer, withApiServer } from "./api-server-access";
-
-/** What a VirtualNode changes in the pods it runs (`spec.offloadingPatch`). */
-export interface OffloadingPatch {
-  annotationsNotReflected?: readonly string[];
-  labelsNotReflected?: readonly string[];
-  nodeSelector?: Record<string, string>;
-  tolerations?: readonly Toleration[];
-  affinity?: { nodeAffinity?: NodeAffinity };
-  runtimeClassName?: string;
-}
 
 /** What the spec of a remote pod depends on besides the local pod. */
 export interface SpecContext {

@@ -21,7 +21,7 @@ import {
 } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/reflection-report";
 import type { ApiServerOffer } from "./api-server-access";
-import type { PodMemory } from "./pod-expectations";
+import type { PodExpectations } from "./pod-expectations";
 import { shadowPodSpec } from "./shadow-pod-spec";
 
 /** What the pods of a virtual node depend on besides themselves; read at each reconcile. */
@@ -55,7 +55,7 @@ export class ShadowPodWriter {
   async create(
     local: Pod,
     ref: Required<ObjectRef>,
-    memory: PodMemory,
+    expected: PodExpectations,
     client: KubeClient,
   ): Promise<Outcome> {
     const { consumerId, report, access } = this.parts;
@@ -85,20 +85,26 @@ export class ShadowPodWriter {
           ),
         },
       });
-      this.expect(memory, made, local);
+      this.expect(expected, made, local);
       report.succeeded(local);
     } catch (error) {
-      if (isAlreadyExists(error)) return await this.adopt(local, ref, memory, client);
+      if (isAlreadyExists(error)) return await this.adopt(local, ref, expected, client);
       report.failed(local, error);
       throw error;
     }
   }
 
   /** The name is taken: by the ShadowPod that we made a moment ago, or by a stranger. */
-  private async adopt(local: Pod, ref: ObjectRef, memory: PodMemory, client: KubeClient): Promise<Outcome> {
+  private async adopt(
+    local: Pod,
+    ref: ObjectRef,
+    expected: PodExpectations,
+    client: KubeClient,
+  ): Promise<Outcome> {
     const existing = await client.get(ShadowPod, ref);
     if (existing !== undefined && isReflected(existing, this.parts.peer.pair)) {
-      if (sourceRecordOf(existing)?.uid === local.metadata.uid) this.expect(memory, existing.metadata, local);
+      if (sourceRecordOf(existing)?.uid === local.metadata.uid)
+        this.expect(expected, existing.metadata, local);
       return { requeueAfterMs: LOOK_AGAIN_MS };
     }
     if (existing === undefined) return { requeueAfterMs: LOOK_AGAIN_MS };
@@ -133,8 +139,8 @@ export class ShadowPodWriter {
     return shadowPodMetadata({ uid, labels, annotations }, nodeName, settings.notReflected, peer.pair);
   }
 
-  private expect(memory: PodMemory, { uid, resourceVersion }: ObjectMeta, local: Pod): void {
-    memory.created = {
+  private expect(expected: PodExpectations, { uid, resourceVersion }: ObjectMeta, local: Pod): void {
+    expected.created = {
       uid: uid ?? "",
       version: resourceVersion ?? "",
       sourceUid: local.metadata.uid ?? "",

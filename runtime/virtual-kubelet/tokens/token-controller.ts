@@ -68,7 +68,7 @@ interface Issued {
  * Gives offloaded pods tokens of their service accounts here, in a Secret at the provider that their volumes name, and renews them in time
  * (offloading reference 10.8).
  */
-export class TokenReflector {
+export class TokenController {
   private readonly issued = new Map<string, Issued>();
   /** Since when pods have been gone whose Secrets are still there, on the monotonic clock. */
   private readonly gone = new Map<string, number>();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 
-import { Corrections } from "../../../runtime/virtual-kubelet/objects/write-backoff";
+import { WriteBackoff } from "../../../runtime/virtual-kubelet/objects/write-backoff";
 
 describe("the correction of what others change", () => {
   const content = { data: { a: "1" } };
 
   it("comes at once a few times, then ever slower, at most every half minute", () => {
     let now = 0;
-    const corrections = new Corrections(() => now);
+    const corrections = new WriteBackoff(() => now);
     const delays: number[] = [];
     for (let time = 0; time < 12; time++) {
       const delay = corrections.delayMs("shop/a", content);
@@ -21,7 +21,7 @@ describe("the correction of what others change", () => {
   });
 
   const disputed = (clock: () => number) => {
-    const corrections = new Corrections(clock);
+    const corrections = new WriteBackoff(clock);
     for (let time = 0; time < 8; time++) corrections.written("shop/a", content, `${time}`);
     assert.ok(corrections.delayMs("shop/a", content) > 0);
     return corrections;
@@ -35,7 +35,7 @@ describe("the correction of what others change", () => {
   });
 
   it("counts no write that changed nothing, as before the cache has seen the last one", () => {
-    const corrections = new Corrections(() => 0);
+    const corrections = new WriteBackoff(() => 0);
     for (let time = 0; time < 20; time++) corrections.written("shop/a", content, "7");
     assert.equal(corrections.delayMs("shop/a", content), 0);
   });
