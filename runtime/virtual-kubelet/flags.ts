@@ -54,7 +54,7 @@ export const processFlags = nodeFlags.extend({
   localPodcidr: flag.list(),
   /** Address under which the API server reaches the kubelet endpoint. */
   nodeIp: flag.text(process.env.POD_IP ?? "127.0.0.1"),
-  /** Tells this replica from the others. */
+  /** Identity of this replica. */
   podName: flag.text(process.env.POD_NAME ?? hostname()),
   /** Replicas that there are to be; with more than one they share the virtual nodes evenly. */
   replicas: flag.integer(1, 1, 100),
@@ -65,7 +65,9 @@ export const processFlags = nodeFlags.extend({
   vkLeaseDuration: flag.duration(12_000),
   vkLeaseRenewInterval: flag.duration(9_000),
   vkLeaseRetryPeriod: flag.duration(1_200),
+  /** Written to the node's Lease, which is renewed every quarter of it. It is not how long a lost provider is waited for. */
   nodeLeaseDuration: flag.duration(40_000),
+  /** Time between two pings of the provider; the first that fails makes it lost. 0: no pings, the provider never counts as lost. */
   nodePingInterval: flag.duration(10_000),
   nodePingTimeout: flag.duration(1_000),
   /** Tell of each success with a Normal event. */

@@ -22,9 +22,9 @@ import { PodController } from "../pods/pod-controller";
 import { TokenController } from "../tokens/token-controller";
 import { NodeDependencies, type Services } from "./node-dependencies";
 
-/** Reason of the event that tells why a virtual node is not kept alive. */
+/** Reason of the event when the provider does not answer and the node gets no heartbeats. */
 const PROVIDER_UNREACHABLE = "ProviderUnreachable";
-/** Reason of the event that tells why there is no Node, or an old one. */
+/** Reason of the event when the API server refuses to create or change the Node. */
 const NODE_REFUSED = "NodeRefused";
 
 /**

@@ -86,7 +86,7 @@ export class NodeDependencies {
       return last.network;
     }
     let network = peerNetwork(foreignCluster, configuration);
-    // The same ranges give the same function, so that nobody takes them for others.
+    // The same ranges give the same function, so that a comparison by identity sees no change.
     if (last?.configuration === configuration && last?.network.enabled === network.enabled) {
       network = { ...network, translate: last.network.translate };
     }

@@ -24,7 +24,7 @@ interface Parts {
   leaseClient: KubeClient;
   peer: Peer;
   virtualNodes: Informer<VirtualNode>;
-  /** Tells this replica from the others. */
+  /** Identity of this replica. */
   identity: string;
   timing: Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryMs" | "renewMs">;
   lead: (term: AbortSignal) => void;

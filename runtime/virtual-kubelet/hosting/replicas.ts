@@ -27,7 +27,7 @@ interface Parts {
 
 /** How many replicas of the virtual kubelet live: each renews a lease of its own, and counts those that others renew. */
 export class Replicas {
-  /** What each lease looked like last, and since when on our clock: nobody's wall clock is trusted. */
+  /** The last version of each lease and when we saw it on our own clock: wall clocks of others are not trusted. */
   private readonly seen = new Map<string, { version: string | undefined; at: number }>();
   private own: Lease | undefined;
 

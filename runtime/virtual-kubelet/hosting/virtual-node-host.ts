@@ -33,9 +33,9 @@ export class VirtualNodeHost {
   private readonly claims = new Map<string, Claim>();
   private readonly hosted = new Map<string, HostedNode>();
   private readonly controller: Controller;
-  /** Given up to be taken by another replica; until when nobody here stands for them, on the monotonic clock. */
+  /** Nodes left to another replica: until when this one does not compete for their leases, on the monotonic clock. */
   private readonly resting = new Map<string, number>();
-  /** Given up lately, and not to be given up again so soon: perhaps nobody took it. */
+  /** Nodes left to others lately, which perhaps nobody took: they are not given up again before {@link OFFERED_MS}. */
   private readonly offered = new Set<string>();
 
   constructor(
@@ -135,7 +135,7 @@ export class VirtualNodeHost {
     this.onHosted(node);
   }
 
-  /** The lease of a virtual node that is gone is of no use to anybody. */
+  /** Deletes the Lease of a virtual node that is gone. */
   private async forget(key: string): Promise<void> {
     const { client } = this.services.context;
     const { namespace = "", name } = refOfKey(key);

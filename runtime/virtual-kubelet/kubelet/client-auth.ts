@@ -18,7 +18,7 @@ const MAX_TOKENS = 1000;
 
 /**
  * Finds out who sent a request: by a client certificate that the cluster's CA signed, as the API server has one, or by a token that the API
- * server knows, as metrics collectors send it. Everybody else is nobody.
+ * server knows, as metrics collectors send it. Other clients are unauthenticated.
  */
 export class ClientAuthentication {
   private readonly tokens = new ExpiringCache<ClientIdentity | undefined>(MAX_TOKENS);
@@ -33,7 +33,7 @@ export class ClientAuthentication {
   private async identityOfToken(request: IncomingMessage): Promise<ClientIdentity | undefined> {
     const token = /^Bearer ([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? "")?.[1];
     if (token === undefined) return undefined;
-    // The cache must not become a store of tokens.
+    // The key is a hash, so that the cache holds no tokens.
     const key = createHash("sha256").update(token).digest("base64");
     return await this.tokens.get(key, TOKEN_CACHE_MS, () => this.review(token));
   }
@@ -66,7 +66,7 @@ const ALLOWED_CACHE_MS = 300_000;
 const DENIED_CACHE_MS = 30_000;
 const MAX_ANSWERS = 5000;
 
-/** What somebody wants to do with a node. */
+/** The access to a node that a request needs. */
 export interface NodeAccess {
   verb: "get" | "create";
   /** Of the node: `proxy`, `stats` or `metrics`. */
@@ -116,7 +116,7 @@ interface Entry<Value> {
   expiresAt: number;
 }
 
-/** Remembers answers for a while; asks once for all who ask at the same time. A failed question is not remembered. */
+/** Caches answers for a while. Concurrent callers share one request; failures are not cached. */
 export class ExpiringCache<Value> {
   private readonly entries = new Map<string, Entry<Value>>();
 

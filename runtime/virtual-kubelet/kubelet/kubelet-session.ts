@@ -1,11 +1,11 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 
 import { ConnectionError, DeadlineError } from "../../kube";
 
-/** How long what was sent last may take to make progress after the other side is gone, in milliseconds. */
+/** How long the last bytes may make no progress after the other side is gone, in milliseconds. */
 const LINGER_MS = 5_000;
-/** How long a side to which nothing is left to say may take to leave, in milliseconds. */
+/** How long a side that has received everything may take to close, in milliseconds. */
 const LEAVE_MS = 1_000;
 /** How much is held for a side that is slower than the other, in bytes. */
 const BACKLOG = { most: 4 * 1024 * 1024, resume: 1024 * 1024 };
@@ -13,8 +13,8 @@ const BACKLOG = { most: 4 * 1024 * 1024, resume: 1024 * 1024 };
 /**
  * Passes bytes between two connections in both directions until one is gone, then lets the other go.
  *
- * Neither side is read much faster than the other takes it. A backlog is allowed, because a side that has said all it had to say closes its
- * connection, and what was not read by the time that something more is written to it would be lost.
+ * Neither side is read much faster than the other accepts bytes. A backlog is allowed: a side that is done closes its connection, and bytes that were
+ * not read by the time of the next write to it would be lost.
  *
  * @returns when both are closed
  */
@@ -36,7 +36,7 @@ function pump(from: Duplex, to: Duplex): void {
   from.once("end", () => to.end());
 }
 
-/** Resolves when `stream` is closed; `other` then gets time to send its rest, as long as somebody takes it. */
+/** Resolves when `stream` is closed; `other` then gets time to send its rest, as long as it makes progress. */
 function whenGone(stream: Duplex, other: Duplex): Promise<void> {
   return new Promise((resolve) => {
     // The close that follows says all that there is to do.
@@ -108,6 +108,29 @@ export class Refusal extends Error {
       code: this.code,
     });
   }
+}
+
+/** A session is created, and rights are given for creating it; only WebSockets demand that it looks like a reading. */
+export function methodOf({ headers }: IncomingMessage): string {
+  return headers.upgrade?.toLowerCase() === "websocket" ? "GET" : "POST";
+}
+
+/** The headers that make up the upgrade; the client's credentials are not among them. */
+export function upgradeHeaders({ headersDistinct }: IncomingMessage): Record<string, string[]> {
+  const headers: Record<string, string[]> = {};
+  for (const [name, values] of Object.entries(headersDistinct)) {
+    const isPart = /^(connection|upgrade|x-stream-protocol-version|sec-websocket-.*)$/.test(name);
+    if (isPart && values !== undefined) headers[name] = values;
+  }
+  return headers;
+}
+
+export function switchingHead(headers: Record<string, string | string[] | undefined>): string {
+  let head = "HTTP/1.1 101 Switching Protocols\r\n";
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of [value ?? []].flat()) head += `${name}: ${one}\r\n`;
+  }
+  return `${head}\r\n`;
 }
 
 /** Answers on a bare connection, as where an upgrade was asked for, and ends it. */

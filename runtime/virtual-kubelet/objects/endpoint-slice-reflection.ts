@@ -144,7 +144,7 @@ export interface SliceDependencies {
   provider: string;
   /** The cluster whose virtual node it is; undefined for a node of this cluster. */
   clusterOf: (nodeName: string) => string | undefined;
-  /** The address under which the provider knows one of this cluster; undefined where it knows none. */
+  /** The address at which the provider reaches one of this cluster; undefined where there is none. */
   translate: (address: string) => string | undefined;
   /** Whether the provider reaches pods of other clusters by itself, at the addresses that they have there. */
   direct: boolean;
@@ -159,7 +159,7 @@ export interface RemoteEndpoints {
 }
 
 /**
- * The endpoints of a slice as the provider is told of them (offloading reference 10.4): those that do not run there, at addresses that lead to them.
+ * The endpoints that a slice has at the provider (offloading reference 10.4): those that do not run there, at addresses that the provider can reach.
  * An endpoint that cannot be reached is left out, so that the others are.
  */
 export function remoteEndpoints(slice: EndpointSlice, dependencies: SliceDependencies): RemoteEndpoints {
@@ -167,7 +167,7 @@ export function remoteEndpoints(slice: EndpointSlice, dependencies: SliceDepende
   const result: RemoteEndpoints = { endpoints: [], unreachable: [], direct: {} };
   for (const endpoint of slice.endpoints ?? []) {
     const cluster = endpoint.nodeName === undefined ? undefined : clusterOf(endpoint.nodeName);
-    // The provider has these pods itself.
+    // These pods run at the provider, which has their endpoints already.
     if (cluster === provider) continue;
     const addresses = addressesOf(endpoint, slice, dependencies);
     if (addresses.length === 0) {

@@ -72,9 +72,9 @@ const BY_REFERENCE: ReadonlyMap<string, Kind<KubeObject>> = new Map<string, Kind
   [`${ShadowPod.apiVersion}/${ShadowPod.kind}`, Pod],
 ]);
 
-/** The local scheduler has said as much of the same pod. */
+/** The local scheduler has reported the same pod already. */
 const OF_INTEREST = "reason!=Scheduled";
-/** The count of a copy is brought up to date this often, at most. */
+/** The shortest time between two updates of the count of a copy, in milliseconds. */
 const RECOUNT_MS = 60_000;
 
 /** Shows events about our objects at the provider on the local objects (offloading reference 10.6). */
@@ -115,7 +115,7 @@ export class EventController implements NamespaceListener {
         if (local.get(event.metadata.name, namespace.local) !== undefined) enqueue(event);
       },
     });
-    // After a start: copies whose original went while nobody looked.
+    // After a start this finds copies whose original was deleted meanwhile.
     Promise.all([local.whenSynced(), remote.whenSynced()]).then(
       () => {
         for (const event of [...local.list(), ...remote.list()]) enqueue(event);
@@ -179,7 +179,7 @@ export class EventController implements NamespaceListener {
     }
   }
 
-  /** Repeated events raise a count; the copy follows now and then. */
+  /** Repeated events raise a count. The copy follows at most once in {@link RECOUNT_MS}. */
   private async recount(local: Event, remote: Event): Promise<Outcome> {
     if ((remote.count ?? 0) <= (local.count ?? 0) && !isNewer(remote.series, local.series)) return;
     const { clock } = this.parts.context;

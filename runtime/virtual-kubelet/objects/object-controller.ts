@@ -50,7 +50,7 @@ interface Caches<T extends KubeObject, R extends KubeObject> {
 export class ObjectController<T extends KubeObject, R extends KubeObject = T> implements NamespaceListener {
   private readonly caches = new Map<string, Caches<T, R>>();
   private readonly controller: Controller;
-  /** Versions of both objects after a write that did not make them agree: somebody at the provider has another opinion. */
+  /** Versions of both objects after a write that did not make them equal: an admission at the provider changes what we write. */
   private readonly disputed = new Map<string, string>();
   private readonly backoff: WriteBackoff;
 
@@ -144,7 +144,7 @@ export class ObjectController<T extends KubeObject, R extends KubeObject = T> im
       if (kept !== undefined) report.disabled(local, kept.why);
       return kept !== undefined;
     } catch (error) {
-      // The object must be changed by its owner; until then the safe reading is to keep it.
+      // Only its owner can resolve the contradiction. Until then the object is not reflected.
       if (!(error instanceof ContradictoryAnnotations)) throw error;
       report.failed(local, error);
       return true;
@@ -187,7 +187,7 @@ export class ObjectController<T extends KubeObject, R extends KubeObject = T> im
     report.succeeded(local);
   }
 
-  /** When to write, where somebody undoes it time and again; undefined: now. */
+  /** When to write content that another writer keeps undoing; undefined: now. */
   private heldBack(key: string, local: T, desired: Desired<R>): Outcome {
     const requeueAfterMs = this.backoff.delayMs(key, desired);
     if (requeueAfterMs === 0) return;

@@ -25,7 +25,7 @@ interface Parts {
 /** How long after a start, or after it was last looked at, a ShadowPod without a node waits, in milliseconds. */
 const GRACE_MS = 60_000;
 
-/** Deletes ShadowPods whose virtual node is gone and whose pod is, too: nobody else would. */
+/** Deletes ShadowPods whose virtual node and local pod are both gone: no pod controller runs for them any more. */
 export class OrphanController implements NamespaceListener {
   private readonly controller: Controller;
   private readonly ends: (() => void)[] = [];
@@ -55,7 +55,7 @@ export class OrphanController implements NamespaceListener {
   }
 
   stopped(): void {
-    // its keys find nothing any more
+    // Its keys find no cache and end.
   }
 
   async stop(): Promise<void> {
@@ -84,7 +84,7 @@ export class OrphanController implements NamespaceListener {
       this.seen.delete(key);
       return;
     }
-    // The node may be on its way back.
+    // The node may come back, as in a restart of its host.
     const since = this.seen.get(key) ?? context.clock.monotonic();
     this.seen.set(key, since);
     const left = since + GRACE_MS - context.clock.monotonic();

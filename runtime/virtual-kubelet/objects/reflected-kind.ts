@@ -4,7 +4,7 @@ import type { ReflectedResource } from "../../plan/reflected-resources";
 import type { NodeSettings } from "../node-settings";
 import type { RemoteMetadata } from "../reflection/reflected-metadata";
 
-/** Why an object stays at home, as it is told in an event. */
+/** Why an object is not reflected, as the event says it. */
 export interface Kept {
   why: string;
 }
@@ -36,7 +36,7 @@ export interface ReflectedKind<T extends KubeObject, R extends KubeObject = T> {
   keptAtHome(local: T, settings: NodeSettings): Kept | undefined;
   /** Whether a remote object belongs to another reflection, and is invisible to this one. */
   isAnothers?(remote: R): boolean;
-  /** Watches what else decides, in a local namespace; `changed` is told the names of the objects that it decides on. */
+  /** Watches the related objects of a local namespace; `changed` is called with the name of each object that depends on one that changed. */
   relatedObjects?(namespace: string, changed: (name: string) => void): RelatedObjects;
   /** The remote object as it is to be. */
   desired(

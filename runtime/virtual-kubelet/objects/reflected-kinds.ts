@@ -25,7 +25,7 @@ function configMapReflection(consumerId: string): ReflectedKind<ConfigMap> {
     },
     keptAtHome: ({ metadata: { name, annotations } }, { flags }) => {
       if (name === Name.kubeRootCA) {
-        // Pods cannot do without it; only an explicit word keeps it at home.
+        // Pods need it, so only an explicit annotation keeps it at home.
         return explicitChoice(annotations) === false ? { why: "the current object" } : undefined;
       }
       const policy = flags.configmapReflectionType;

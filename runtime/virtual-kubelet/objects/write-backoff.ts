@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 
 import { backoffMs } from "../../kube";
 
-/** What stayed as it was written for this long is nobody's quarrel. */
+/** A write that was not undone for this long is settled, in milliseconds. */
 const SETTLED_MS = 60_000;
-/** Somebody may try a few times by hand, and is answered at once. */
+/** How many times the same content is written without delay. */
 const AT_ONCE = 5;
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
-/** With more than these the settled ones are forgotten. */
+/** Above this number of entries the settled ones are dropped. */
 const REMEMBERED = 1_000;
 
 interface Writing {
@@ -21,8 +21,8 @@ interface Writing {
 }
 
 /**
- * Holds back the writing of the same content that somebody else undoes time and again, so that the two do not spin (field fault B81). Other
- * content is never held back.
+ * Delays repeated writes of the same content, which another writer keeps undoing, so that the two do not spin (field fault B81). Other content is
+ * never delayed.
  */
 export class WriteBackoff {
   private readonly writings = new Map<string, Writing>();
@@ -68,7 +68,7 @@ export class WriteBackoff {
     this.writings.delete(key);
   }
 
-  /** The oldest come first: a burst of new ones does not look at all of them each time. */
+  /** Entries are in order of age, so a burst of new ones does not scan all of them each time. */
   private forgetSettled(): void {
     const now = this.monotonic();
     for (const [key, { at }] of this.writings) {

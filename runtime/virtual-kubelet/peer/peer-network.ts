@@ -58,7 +58,7 @@ function paired(originals: readonly string[] = [], remapped: readonly string[] =
  */
 export type ReportedAddress = (ip: string) => string | undefined;
 
-/** Kinds of addresses that a pod can have; all others mean something on the host that sends to them, or to nobody. */
+/** Kinds of addresses that a pod can have. All others have a meaning on the sending host only, or none. */
 const USABLE = new Set(["unicast", "private", "uniqueLocal", "carrierGradeNat", "reserved"]);
 
 /** Without networking between the clusters nothing is known of the provider's networks: an address is shown as it is reported, if a pod can have it. */

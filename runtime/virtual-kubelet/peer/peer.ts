@@ -157,7 +157,7 @@ export class Peer {
     this.members.delete(member);
   }
 
-  /** Subscribes; namespaces that run already are told as started, at once. */
+  /** Subscribes. The listener is called at once for namespaces that run already. */
   onNamespaces(listener: NamespaceListener): () => void {
     this.listeners.add(listener);
     for (const namespace of this.running.values()) listener.started(namespace);
@@ -197,7 +197,7 @@ export class Peer {
     }
   }
 
-  /** Another word of the consumer's on one namespace; most of them change nothing here. */
+  /** The NamespaceOffloading of one namespace changed; most such changes have no effect here. */
   private askedChanged({ name, namespace = "" }: NamespaceOffloading["metadata"]): void {
     if (name !== Name.namespaceOffloading || !this.known) return;
     const accepted = acceptedName(this.map, namespace, this.offloadingOf(namespace));

@@ -31,7 +31,7 @@ export class ProviderAccess {
   informers: InformerSet | undefined;
   /**
    * The value that the provider gives to the creator label of what we make there; said by ourselves, it spares a call of its webhook.
-   * Undefined where it can't be told from the credentials.
+   * Undefined where the credentials do not show it.
    */
   creator: string | undefined;
   /** Why there is no client, or why it is not the newest, in one sentence. */
@@ -105,7 +105,7 @@ export class ProviderAccess {
   }
 
   private use(text: string): void {
-    // The Secret may be anybody's: its kubeconfig runs no program here and reads no file.
+    // The Secret is untrusted: its kubeconfig may run no program and read no file here.
     const options = {
       source: this.source,
       userAgent: "liqo-virtual-kubelet",

@@ -14,12 +14,12 @@ export interface RemoteListener {
   podGone(name: string): void;
   /** The tokens of the pod of that name. */
   tokensChanged(podName: string, nodeName: string | undefined): void;
-  /** A whole list of it has come: what came and went while there was no watch was not told. */
+  /** A whole list was received: changes during a gap in the watch had no event of their own. */
   listed(): void;
 }
 
 /**
- * What a namespace at the provider holds of our pods. The watches have no selector: a foreign object of the same name must be seen, lest it be taken
+ * What a namespace at the provider holds of our pods. The watches have no selector: a foreign object of the same name must be seen, or it would be taken
  * for ours, and the namespace was made for this consumer alone, so there is next to nothing else in it.
  */
 export class RemoteNamespace {
@@ -28,7 +28,7 @@ export class RemoteNamespace {
   readonly secrets: Informer<Secret>;
 
   constructor(
-    /** Of the provider, for whoever watches more of the namespace. */
+    /** Of the provider, for further watches of the namespace. */
     readonly informers: InformerSet,
     readonly local: string,
     readonly remote: string,

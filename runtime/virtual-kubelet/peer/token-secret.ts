@@ -65,7 +65,7 @@ export function tokenKey(volumeName: string, path: string): string {
 
 const MAX_NAME = 253;
 
-/** Name of the Secret that holds a pod's tokens; a name that would be too long is cut and told apart by a hash. */
+/** Name of the Secret that holds a pod's tokens; a name that would be too long is cut and made unique by a hash. */
 export function tokenSecretName(podName: string): string {
   const name = `${podName}-token`;
   if (name.length <= MAX_NAME) return name;

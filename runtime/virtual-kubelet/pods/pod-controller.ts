@@ -5,7 +5,7 @@ import { type Informer, isConflict, isForbidden, type KubeClient, type Outcome, 
 import type { Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
 import { tokenSecretName } from "../peer/token-secret";
-import { PATIENCE_MS } from "../reflection/reflection-report";
+import { REFUSAL_GRACE_MS } from "../reflection/reflection-report";
 import { holdsEarlierTokens } from "../tokens/pod-tokens";
 import {
   decideNotOffloaded,
@@ -70,11 +70,11 @@ export class PodController {
     const local = localPods.getByKey(key);
     const expected = this.expectations.of(key);
     if (peer.remoteNamespaceOf(namespace) === undefined)
-      return await this.withoutNamespace(key, local, expected);
+      return await this.reconcileNotOffloaded(key, local, expected);
     const remote = peer.cacheOf(namespace);
     // Each of them comes with an event of its own.
     if (remote === undefined || access.client === undefined) return;
-    if (!remote.synced) return await this.whileUnseen(local, expected, remote);
+    if (!remote.synced) return await this.reconcileUnsynced(local, expected, remote);
 
     const shadow = remote.shadowPods.get(name, remote.remote);
     this.expectations.observe(expected, shadow, remote.shadowPods);
@@ -100,7 +100,7 @@ export class PodController {
     return outcome;
   }
 
-  private async carryOut(decision: PodDecision, pod: PodAtHand): Promise<Outcome> {
+  private async carryOut(decision: PodDecision, pod: ReconciledPod): Promise<Outcome> {
     const { expected, local } = pod;
     switch (decision.do) {
       case "nothing":
@@ -111,7 +111,7 @@ export class PodController {
       case "delete-shadow-pod":
         return await this.deleteShadow(pod, decision.uid);
       case "delete-local-pod":
-        return await this.endLocal(pod.key, decision.uid, expected);
+        return await this.deleteLocal(pod.key, decision.uid, expected);
       case "create-shadow-pod":
         return local && (await this.create(local, pod));
       case "reflect":
@@ -122,7 +122,7 @@ export class PodController {
   }
 
   private async deleteShadow(
-    { key, name, remote, expected, client }: PodAtHand,
+    { key, name, remote, expected, client }: ReconciledPod,
     uid: string,
   ): Promise<Outcome> {
     const waitMs = this.removals.take(key);
@@ -136,7 +136,7 @@ export class PodController {
     expected.deleted = uid;
   }
 
-  private async create(local: Pod, { remote, name, expected, client }: PodAtHand): Promise<Outcome> {
+  private async create(local: Pod, { remote, name, expected, client }: ReconciledPod): Promise<Outcome> {
     const { peer, dependencies } = this.parts;
     const secret = remote.secrets.get(tokenSecretName(name), remote.remote);
     const isOffered = dependencies().settings.flags.enableApiserverSupport;
@@ -152,40 +152,41 @@ export class PodController {
       delete expected.refusedSince;
       return outcome;
     } catch (error) {
-      await this.tellLost(local, expected, messageOf(error));
-      if (isForbidden(error)) await this.tellRefused(local, expected, messageOf(error));
+      await this.writeLostStatus(local, expected, messageOf(error));
+      if (isForbidden(error)) await this.writeRefusedStatus(local, expected, messageOf(error));
       throw error;
     }
   }
 
   /** To a pod that never ran; not of refusals that pass by themselves, as while the provider makes what belongs to a namespace. */
-  private async tellRefused(local: Pod, expected: PodExpectations, why: string): Promise<void> {
+  private async writeRefusedStatus(local: Pod, expected: PodExpectations, why: string): Promise<void> {
     const now = this.parts.clock.monotonic();
     expected.refusedSince ??= now;
-    if (now - expected.refusedSince < PATIENCE_MS) return;
+    if (now - expected.refusedSince < REFUSAL_GRACE_MS) return;
     const refused = refusedStatus(local.status, why);
     if (refused !== undefined) await this.statuses.write(local, refused, expected, false);
   }
 
   /** Nothing is known of the remote pod. Where that is because the provider forbids to look, the local one says so. */
-  private async whileUnseen(
+  private async reconcileUnsynced(
     local: Pod | undefined,
     expected: PodExpectations,
     { forbidden }: RemoteNamespace,
   ): Promise<Outcome> {
-    if (local !== undefined && forbidden !== undefined) await this.tellLost(local, expected, forbidden);
+    if (local !== undefined && forbidden !== undefined)
+      await this.writeLostStatus(local, expected, forbidden);
     return { requeueAfterMs: LOOK_AGAIN_MS };
   }
 
   /** A pod that ran does not run any more. One that never did goes on waiting. */
-  private async tellLost(local: Pod, expected: PodExpectations, why: string): Promise<void> {
+  private async writeLostStatus(local: Pod, expected: PodExpectations, why: string): Promise<void> {
     const lost = lostStatus(local.status, why, this.now());
     if (lost !== undefined) await this.writeStatus(local, lost, expected);
   }
 
   private async reflect(
     local: Pod,
-    pod: PodAtHand,
+    pod: ReconciledPod,
     decision: { metadata: boolean; remote: boolean },
   ): Promise<Outcome> {
     const { remote, name, expected, client } = pod;
@@ -210,7 +211,7 @@ export class PodController {
       { uid: remotePod.metadata.uid ?? "", status: remotePod.status },
     );
     const addresses = { translateIp, reflectIps: !settings.flags.disableIpReflection };
-    this.tellWithheld(local, expected, shownAddress(remotePod.status, addresses).withheld);
+    this.warnOfWithheldAddress(local, expected, shownAddress(remotePod.status, addresses).withheld);
     const desired = localStatus(remotePod.status, local.status, {
       nodeIp,
       ...addresses,
@@ -223,7 +224,7 @@ export class PodController {
   }
 
   /** Once for each address; the pod's condition says it as long as it lasts. */
-  private tellWithheld(local: Pod, expected: PodExpectations, address: string | undefined): void {
+  private warnOfWithheldAddress(local: Pod, expected: PodExpectations, address: string | undefined): void {
     if (address !== undefined && expected.withheld !== address)
       this.parts.report.warn(local, EventReason.addressWithheld, whyWithheld(address));
     if (address === undefined) delete expected.withheld;
@@ -244,7 +245,7 @@ export class PodController {
   }
 
   /** A pod on this node in a namespace that the provider does not take. */
-  private async withoutNamespace(
+  private async reconcileNotOffloaded(
     key: string,
     local: Pod | undefined,
     expected: PodExpectations,
@@ -256,7 +257,7 @@ export class PodController {
       case "nothing":
         return;
       case "delete-local-pod":
-        return await this.endLocal(key, decision.uid, expected);
+        return await this.deleteLocal(key, decision.uid, expected);
       case "reject":
         return local && (await this.reject(local, expected, decision.rejection, false));
     }
@@ -277,7 +278,7 @@ export class PodController {
     return outcome;
   }
 
-  private async endLocal(key: string, uid: string, expected: PodExpectations): Promise<void> {
+  private async deleteLocal(key: string, uid: string, expected: PodExpectations): Promise<void> {
     const { localClient, localPods } = this.parts;
     if (expected.ended === uid) return;
     try {
@@ -300,7 +301,7 @@ export class PodController {
 }
 
 /** One pod while it is reconciled. */
-interface PodAtHand {
+interface ReconciledPod {
   key: string;
   name: string;
   local: Pod | undefined;

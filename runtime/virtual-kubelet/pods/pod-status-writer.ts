@@ -12,7 +12,7 @@ import type { PodExpectations } from "./pod-expectations";
  */
 const HOLD_MS = { least: 5_000, most: 60_000 };
 
-/** Writes the status of local pods, as seldom as it can be done. */
+/** Writes the status of local pods in as few requests as possible. */
 export class PodStatusWriter {
   private lastStartMs = 0;
   private readonly starts: WriteBatches;
@@ -83,8 +83,8 @@ export class PodStatusWriter {
 const STARTING = new Set(["ContainerCreating", "PodInitializing"]);
 
 /**
- * Who waits for a change of status: `now`, whoever acts on trouble, an end or a lost readiness; `soon`, whoever counts pods that have started;
- * `later`, nobody: steps on the way to a start may wait a moment for what follows, so that a pod that starts normally costs one write.
+ * How urgent a change of status is. `now`: trouble, an end or a lost readiness, which controllers act on. `soon`: a start, which controllers count.
+ * `later`: a step on the way to a start, which waits for the next one, so that a pod that starts normally costs one write.
  */
 export type Urgency = "now" | "soon" | "later";
 
@@ -102,7 +102,7 @@ function conditionStatus(status: PodStatus | undefined, type: string): string {
   return status?.conditions?.find((condition) => condition.type === type)?.status ?? "False";
 }
 
-/** What tells a pod in trouble from one that is starting. */
+/** What differs between a pod in trouble and one that is starting. */
 function fingerprint(status: PodStatus | undefined): string {
   const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
@@ -124,14 +124,14 @@ function troubleOf({ name, state, restartCount }: ContainerStatus): string {
   return trouble.length === 0 ? "" : `${name}: ${trouble.join(", ")}`;
 }
 
-/** How many writes go at once before they are taken together, and how soon one of these comes back. */
+/** How many writes go at once before batches begin, and how soon one of these is free again. */
 const FREE = { most: 20, eachMs: 500 };
 /** How long after each other batches go, in milliseconds. */
 const APART_MS = 400;
 
 /**
- * Tells writes of the same sort when to go: at once where they are few, in batches where many are due. Each status of a pod makes its ReplicaSet's
- * controller count all pods again, and write what it counted, so that many at a time cost the consumer's control plane less than as many in a row.
+ * Schedules writes: at once where they are few, in batches where many are due. Each status makes the ReplicaSet controller count all pods again and
+ * write the result, so a batch costs the consumer's control plane less than the same writes one after the other.
  */
 export class WriteBatches {
   private free = FREE.most;

@@ -33,7 +33,7 @@ const REFLECTED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodResizeInProgress",
   "AllContainersRestarting",
 ]);
-/** Whoever evicts a pod says so, in either cluster. */
+/** Set by evictions, which happen in either cluster. */
 const EVICTED = "DisruptionTarget";
 
 /** Fields that speak of objects at the provider, or that the local API server keeps: the local pod's stay. */
@@ -163,7 +163,7 @@ function isReadyButForGates(ready: PodCondition, conditions: readonly PodConditi
   return ready.status === "True" || (ready.reason === NOT_MET && containers?.status === "True");
 }
 
-/** In the words of a kubelet. */
+/** The message of a kubelet. */
 function problemOf(type: string, conditions: readonly PodCondition[]): string[] {
   const status = conditions.find((condition) => condition.type === type)?.status;
   if (status === undefined)

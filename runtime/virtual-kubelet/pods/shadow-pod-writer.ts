@@ -94,7 +94,7 @@ export class ShadowPodWriter {
     }
   }
 
-  /** The name is taken: by the ShadowPod that we made a moment ago, or by a stranger. */
+  /** The name is taken: by the ShadowPod that we created a moment ago, or by a foreign object. */
   private async adopt(
     local: Pod,
     ref: ObjectRef,
@@ -175,27 +175,27 @@ export function shadowPodMetadata(
   });
 }
 
-/** A garbage collector remembers the last 500 owners that it saw go, of all kinds and of all nodes together. */
+/** Kept well below the 500 absent owners that a garbage collector caches, of all kinds and all nodes together. */
 const MOST = 100;
-/** A pod that is there after this time, in milliseconds, waits for a garbage collector that is slow anyway. */
+/** A pod that still exists after this time no longer counts: its garbage collector is slow anyway. In milliseconds. */
 const EXPECTED_MS = 5_000;
 
 /**
- * Lets ShadowPods go no faster than the provider's garbage collector follows with their pods. It then remembers that a pod's owner is gone; of those
- * that it forgot meanwhile it asks the API server, one by one.
+ * Limits how fast ShadowPods are deleted. The provider's garbage collector caches 500 absent owners. Past that it looks each owner up in the API
+ * server, so we delete no faster than it follows.
  */
 export class RemovalLimiter {
-  /** Since when the pod of a ShadowPod that went may have been there alone, on the monotonic clock, the oldest first. */
+  /** Deleted ShadowPods whose pod may still exist, with the time of deletion on the monotonic clock, the oldest first. */
   private readonly left = new Map<string, number>();
   private readonly waiting = new Set<string>();
 
-  /** @param release told a key that had to wait when its turn has come */
+  /** @param release called with a key that had to wait, when it may go */
   constructor(
     private readonly clock: Clock,
     private readonly release: (key: string) => void,
   ) {}
 
-  /** @returns 0 where the ShadowPod may go, and is counted; else how long it has to wait at most, in milliseconds */
+  /** @returns 0 where the ShadowPod may be deleted, which is then counted; else how long to wait at most, in milliseconds */
   take(key: string): number {
     const now = this.clock.monotonic();
     const [oldest] = this.left;
@@ -214,7 +214,7 @@ export class RemovalLimiter {
     return 0;
   }
 
-  /** The pod has gone too, or is going, or the ShadowPod did not go. */
+  /** The pod is gone or terminating too, or the ShadowPod was not deleted. */
   followed(key: string): void {
     this.waiting.delete(key);
     if (!this.left.delete(key)) return;

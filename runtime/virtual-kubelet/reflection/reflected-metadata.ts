@@ -49,8 +49,8 @@ export function without(
 }
 
 /**
- * Where a reflected object came from: which incarnation of the local one, and which keys of its metadata are reflected. With it the
- * remote object alone tells a stale label from one that the provider set, and the pod of today from yesterday's of the same name.
+ * Where a reflected object came from: the UID of the local one, and which keys of its metadata are reflected. It shows which labels are stale and which
+ * the provider set, and whether a pod was made for the present local pod or an earlier one of its name.
  */
 export interface SourceRecord {
   uid: string;

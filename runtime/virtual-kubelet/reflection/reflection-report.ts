@@ -24,7 +24,7 @@ interface Options {
 
 const LABELS = ["namespace", "reflector_resource", "cluster_id", "node_name"] as const;
 
-/** Tells of what is reflected: in counters (offloading reference 18) and in events of the local objects (1.4). */
+/** Reports what is reflected: counters (offloading reference 18) and events of the local objects (1.4). */
 export class ReflectionReports {
   private readonly items: Counter<(typeof LABELS)[number]>;
   private readonly errors: Counter<(typeof LABELS)[number]>;
@@ -59,7 +59,7 @@ export class ReflectionReports {
       clusterId,
       this.recorder(resource),
       this.options.eventOnSuccess,
-      new RefusalPatience(() => this.options.clock.monotonic()),
+      new RefusalGracePeriod(() => this.options.clock.monotonic()),
       (key) => count(this.items, key),
       (key) => count(this.errors, key),
     );
@@ -81,13 +81,13 @@ export class ReflectionReports {
   }
 }
 
-/** Tells of what one reflector does with one provider. */
+/** Reports what one controller does with one provider. */
 export class ReflectionReport {
   constructor(
     private readonly clusterId: string,
     private readonly recorder: EventRecorder,
     private readonly eventOnSuccess: boolean,
-    private readonly patience: RefusalPatience,
+    private readonly refusals: RefusalGracePeriod,
     private readonly countItem: (key: string) => void,
     private readonly countError: (key: string) => void,
   ) {}
@@ -115,16 +115,16 @@ export class ReflectionReport {
   }
 
   refusedNoMore({ metadata }: KubeObject): void {
-    this.patience.over(metadata.uid ?? "");
+    this.refusals.over(metadata.uid ?? "");
   }
 
-  /** Tells of a failure; of a refusal only when it lasts ({@link RefusalPatience}). */
+  /** Reports a failure; a refusal only when it lasts ({@link RefusalGracePeriod}). */
   failed(
     object: KubeObject | undefined,
     error: unknown,
     reason: string = EventReason.failedReflection,
   ): void {
-    if (isForbidden(error) && !this.patience.lasts(object?.metadata.uid ?? "")) return;
+    if (isForbidden(error) && !this.refusals.lasts(object?.metadata.uid ?? "")) return;
     this.warn(object, reason, `Error reflecting object to cluster "${this.clusterId}": ${messageOf(error)}`);
   }
 
@@ -174,26 +174,26 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A provider that takes a consumer back makes namespaces, rights and quotas one after the other. */
-export const PATIENCE_MS = 3_000;
-/** How many objects are remembered; of the oldest the time begins anew. */
+/** How long a refusal goes unreported, in milliseconds: a provider creates namespaces, rights and quotas one after the other. */
+export const REFUSAL_GRACE_MS = 3_000;
+/** How many objects are remembered; the oldest entry makes room. */
 const REMEMBERED = 10_000;
 
 /**
- * Refusals that pass by themselves within seconds, as while a provider makes what belongs to a namespace, are not worth telling of: whoever reads
- * them later takes them for true. Those that last are told.
+ * Suppresses events of refusals that end within seconds, as while a provider sets a namespace up: read later, they would be misleading. Refusals that
+ * last are reported.
  */
-export class RefusalPatience {
+export class RefusalGracePeriod {
   /** Since when, by UID of the object, on the monotonic clock. */
   private readonly since = new Map<string, number>();
 
   constructor(private readonly monotonic: () => number) {}
 
-  /** An object was refused. @returns whether that has lasted long enough to be told */
+  /** An object was refused. @returns whether that has lasted long enough to be reported */
   lasts(uid: string): boolean {
     const now = this.monotonic();
     const since = this.since.get(uid);
-    if (since !== undefined) return now - since >= PATIENCE_MS;
+    if (since !== undefined) return now - since >= REFUSAL_GRACE_MS;
     this.since.set(uid, now);
     if (this.since.size > REMEMBERED) {
       for (const oldest of this.since.keys()) {

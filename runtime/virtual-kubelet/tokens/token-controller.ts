@@ -35,7 +35,7 @@ interface Parts {
   access: ProviderAccess;
   /** Whether pods of this node get at the consumer's API server at all. */
   enabled: () => boolean;
-  /** Whether the node stays, and with it somebody who removes what is left for later. */
+  /** Whether the node stays, and with it this controller, so that deletions can be postponed. */
   stays: () => boolean;
   /** Busy while pods are leaving. */
   removals: HeldKeys;
@@ -49,7 +49,7 @@ const SPREAD_MS = 30_000;
 const UNSEEN_MS = 60_000;
 /** In a namespace without the right to make tokens it is tried again after this time, in milliseconds: the controllers give it as they see the namespace. */
 const WITHHELD_MS = 1_000;
-/** A pod's tokens go this long after it, at the latest, in milliseconds. */
+/** The longest time between the end of a pod and the deletion of its Secret, in milliseconds. */
 const REMOVED_LATEST_MS = 30_000;
 
 interface Issued {
@@ -105,7 +105,7 @@ export class TokenController {
     return await this.keepFresh(key, local, sources, secret, remote, access.client);
   }
 
-  /** Pods that leave together are gone sooner if their Secrets follow when all have left: tokens of a pod that is gone let nobody in. */
+  /** Postpones the deletion of Secrets until all pods of a burst have left, which are gone sooner that way. Tokens of a deleted pod are void anyway. */
   private async forget(key: string, secret: Secret | undefined, client: KubeClient): Promise<Outcome> {
     this.issued.delete(key);
     if (secret === undefined) {
@@ -188,7 +188,7 @@ export class TokenController {
     return { podUid, tokens, writtenAt: Number.NEGATIVE_INFINITY, version: "", seen: secret !== undefined };
   }
 
-  /** Until the new tokens are written, what was issued before stands. */
+  /** Requests new tokens and writes them. Until that has succeeded, the earlier ones stay in place. */
   private async renew(
     key: string,
     local: Pod,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 
-import { RefusalPatience } from "../../../runtime/virtual-kubelet/reflection/reflection-report";
+import { RefusalGracePeriod } from "../../../runtime/virtual-kubelet/reflection/reflection-report";
 
 describe("patience with refusals", () => {
   let now = 0;
-  let patience: RefusalPatience;
+  let patience: RefusalGracePeriod;
   beforeEach(() => {
     now = 1_000;
-    patience = new RefusalPatience(() => now);
+    patience = new RefusalGracePeriod(() => now);
   });
 
   it("passes over those of the first seconds, and tells all after them", () => {
