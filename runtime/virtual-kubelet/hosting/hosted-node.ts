@@ -28,8 +28,8 @@ const PROVIDER_UNREACHABLE = "ProviderUnreachable";
 const NODE_REFUSED = "NodeRefused";
 
 /**
- * One virtual node, for as long as this process hosts it: its Node, its lease, its pods and their tokens. Nodes share nothing but watches: what one
- * provider does to its node delays no other.
+ * One virtual node, for as long as this process hosts it: its Node, its Lease, its pods and their tokens. Nodes share watches and nothing else, so a slow
+ * provider delays no other node.
  */
 export class HostedNode implements PeerMember {
   readonly nodeName: string;
@@ -139,7 +139,7 @@ export class HostedNode implements PeerMember {
       this.pods.enqueue(keyOf(pod));
       this.tokens.enqueue(keyOf(pod));
     }
-    // What has no local pod any more is at the provider alone.
+    // ShadowPods whose local pod is gone.
     const remote = this.peer.cacheOf(namespace);
     if (remote?.synced !== true) return;
     for (const shadow of remote.shadowPods.list()) {
@@ -266,7 +266,7 @@ export class HostedNode implements PeerMember {
     const settings = this.settings();
     const observed = caches.nodes.get(this.nodeName);
     if (!settings.createNode || (observed === undefined && this.isLeaving())) return false;
-    // While the provider is away the Node must be seen to grow old.
+    // While the provider does not answer, the heartbeat of the Node must age.
     if (!this.ping.reachable) return false;
     const network = this.dependencies.network();
     await this.nodeWriter.write(observed, {

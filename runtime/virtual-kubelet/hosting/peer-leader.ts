@@ -31,8 +31,8 @@ interface Parts {
 }
 
 /**
- * Who reflects what is bound to no virtual node. With one virtual node in the tenant namespace its host leads, and no lease is spent on it; several
- * may have several hosts, who elect one.
+ * Decides which replica reflects the objects of a peer that are bound to no virtual node. With one virtual node in the tenant namespace its host leads
+ * without a Lease. Several nodes may have several hosts, which elect a leader.
  */
 export class PeerLeadership {
   private readonly closing = new AbortController();
@@ -99,7 +99,7 @@ interface ReflectionParts {
 type Reflector = NamespaceListener & { stop(): Promise<void> };
 
 /**
- * Runs what is bound to no virtual node, once for each peer, for one term of its leadership: the kinds that are reflected by namespace (offloading
+ * Runs the controllers of a peer that are bound to no virtual node, for one term of the leadership: the kinds that are reflected by namespace (offloading
  * reference 6.3).
  */
 export function reflectForPeer(parts: ReflectionParts, term: AbortSignal): void {

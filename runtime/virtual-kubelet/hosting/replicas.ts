@@ -97,8 +97,8 @@ export class Replicas {
 }
 
 /**
- * The nodes that a replica gives up so that all replicas host about as many: those beyond its share, last names first. Nodes that were
- * offered lately stay.
+ * The nodes that a replica gives up so that all replicas host about the same number: those beyond its share, last names first. Nodes that it gave up
+ * lately, and that came back, stay.
  */
 export function surplus(
   hosted: readonly string[],

@@ -26,7 +26,7 @@ interface Claim {
 }
 
 /**
- * Hosts virtual nodes. Replicas share them by a lease for each node, named after it, in its tenant namespace: whoever holds the lease hosts the node
+ * Hosts virtual nodes. Replicas share them by a Lease for each node, named after it, in its tenant namespace: the holder of the Lease hosts the node
  * (offloading reference 6.2).
  */
 export class VirtualNodeHost {

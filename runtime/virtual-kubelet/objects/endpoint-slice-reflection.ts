@@ -122,7 +122,7 @@ export class EndpointSliceReflection implements ReflectedKind<EndpointSlice, Sha
       consumer: pair.origin,
       provider: pair.destination,
       clusterOf: (nodeName) => relatedObjects?.clusterOf(nodeName),
-      // Clusters that are not connected by us reach each other, if at all, at the addresses that there are.
+      // Clusters that we do not connect reach each other, if at all, at untranslated addresses.
       translate: (address) =>
         !networked || isIn(podCidrs, address) ? address : relatedObjects?.mappedAddress(address),
       direct: isOn(relatedObjects?.serviceOf(slice)?.metadata.annotations?.[Annotation.useDirectConnections]),
@@ -200,7 +200,7 @@ function remoteEndpoint(
     addresses,
     conditions: defined({ ready: conditions?.ready }),
     hostname,
-    // There is no such pod at the provider.
+    // The provider has no such pod.
     targetRef: targetRef === undefined ? undefined : { ...targetRef, kind: `Remote${targetRef.kind ?? ""}` },
     nodeName: consumer,
     zone,

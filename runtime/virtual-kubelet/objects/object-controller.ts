@@ -204,7 +204,7 @@ export class ObjectController<T extends KubeObject, R extends KubeObject = T> im
       if (!isAlreadyExists(error)) throw error;
       const { name = "", namespace } = desired.metadata;
       const existing = await client.get(reflected.remoteKind, { name, namespace });
-      // Ours: the cache will show it in a moment, and bring us back.
+      // One of ours: its event requeues the key as soon as the cache shows it.
       if (existing !== undefined && !isReflected(existing, peer.pair)) report.conflict(local);
       return undefined;
     }
@@ -239,7 +239,7 @@ export class ObjectController<T extends KubeObject, R extends KubeObject = T> im
     try {
       await client.delete(this.parts.reflected.remoteKind, { name, namespace }, { uid });
     } catch (error) {
-      if (!isConflict(error)) throw error; // another object by now: its own event
+      if (!isConflict(error)) throw error; // Another object by now, which has an event of its own.
     }
   }
 }

@@ -101,7 +101,7 @@ const serviceReflection: ReflectedKind<Service> = {
     "spec.publishNotReadyAddresses",
     "spec.selector",
   ],
-  // The provider gives a Service its address, or none, once and for all.
+  // Whether a Service has a cluster IP is immutable.
   mustBeReplaced: (remote, { spec }) =>
     remote.spec.type !== "ExternalName" &&
     spec?.type !== "ExternalName" &&

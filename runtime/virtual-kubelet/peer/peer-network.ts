@@ -16,8 +16,8 @@ export interface PeerNetwork {
 }
 
 /**
- * Reads it from the peer's ForeignCluster and networking Configuration. Until the ForeignCluster was seen by its controller, the networking is assumed
- * to be enabled and down, so that no node is ready too early (offloading reference 7.3).
+ * Reads the network from the ForeignCluster and the networking Configuration of the peer. Until the controller has observed the ForeignCluster, networking
+ * counts as enabled and down, so that no node is ready too early (offloading reference 7.3).
  */
 export function peerNetwork(
   foreignCluster: ForeignCluster | undefined,
@@ -32,7 +32,7 @@ export function peerNetwork(
   return {
     enabled,
     ready: foreignCluster !== undefined && connection === "Established",
-    // While the networks have no place here yet, none of their addresses leads to the peer.
+    // Without a Configuration no network of the peer has a range here, so none of its addresses is reachable.
     translate: enabled && configuration !== undefined ? withinNetworks(pairs) : asReported,
     remapped: pairs.length > 0,
   };
@@ -53,8 +53,8 @@ function paired(originals: readonly string[] = [], remapped: readonly string[] =
 }
 
 /**
- * The address under which one that a provider reports is shown here; undefined for one that is not the provider's to say. Clients of this
- * cluster's Services send wherever a pod's address leads.
+ * The address that is shown here for one that a provider reports; undefined for an address that the provider may not claim, because clients of Services
+ * here send to whatever address a pod shows.
  */
 export type ReportedAddress = (ip: string) => string | undefined;
 

@@ -74,7 +74,7 @@ export class Peer {
     maps.on({ added: relevant, updated: (_before, map) => relevant(map), deleted: relevant });
     const asked = ({ metadata }: NamespaceOffloading) => this.askedChanged(metadata);
     offloadings.on({ added: asked, updated: (_before, offloading) => asked(offloading), deleted: asked });
-    // Before the first lists nothing is known to be not offloaded.
+    // Before both first lists, the absence of a namespace says nothing.
     Promise.all([maps.whenSynced(), offloadings.whenSynced()]).then(
       () => {
         this.refresh();

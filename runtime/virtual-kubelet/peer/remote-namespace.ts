@@ -48,7 +48,7 @@ export class RemoteNamespace {
       added: (secret) => tokens(secret, nodeOf(secret)),
       updated: (_before, secret) => tokens(secret, nodeOf(secret)),
       deleted: (secret) => {
-        // A foreign one, too, makes the name free for the tokens of a pod that waits for it.
+        // The deletion of a foreign Secret, too, frees the name for the tokens of a pod.
         const podName = isTokenSecret(secret)
           ? boundTo(secret).podName
           : podOfTokenSecret(secret.metadata.name);

@@ -32,9 +32,9 @@ import {
 import { PodStatusWriter } from "./pod-status-writer";
 import { CONFLICT_RETRY_MS, RemovalLimiter, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
 
-/** How often a namespace that cannot be listed yet is looked at again, in milliseconds. What it holds comes as an event. */
+/** How often a namespace that cannot be listed yet is checked, in milliseconds. Its objects bring events once it can. */
 const LOOK_AGAIN_MS = 15_000;
-/** How soon tokens that are being renewed are looked at again, in milliseconds: the later, the longer it takes. */
+/** The delay before tokens that are being renewed are checked again, in milliseconds: it grows with the time that they take. */
 const TOKENS_AGAIN_MS = { least: 50, most: 5_000 };
 
 interface Parts extends ShadowPodParts {
@@ -72,7 +72,7 @@ export class PodController {
     if (peer.remoteNamespaceOf(namespace) === undefined)
       return await this.reconcileNotOffloaded(key, local, expected);
     const remote = peer.cacheOf(namespace);
-    // Each of them comes with an event of its own.
+    // The namespace and the client each bring an event when they appear.
     if (remote === undefined || access.client === undefined) return;
     if (!remote.synced) return await this.reconcileUnsynced(local, expected, remote);
 
@@ -158,7 +158,7 @@ export class PodController {
     }
   }
 
-  /** To a pod that never ran; not of refusals that pass by themselves, as while the provider makes what belongs to a namespace. */
+  /** For a pod that never ran. Refusals that end within seconds are not written. */
   private async writeRefusedStatus(local: Pod, expected: PodExpectations, why: string): Promise<void> {
     const now = this.parts.clock.monotonic();
     expected.refusedSince ??= now;
@@ -167,7 +167,7 @@ export class PodController {
     if (refused !== undefined) await this.statuses.write(local, refused, expected, false);
   }
 
-  /** Nothing is known of the remote pod. Where that is because the provider forbids to look, the local one says so. */
+  /** The remote namespace is not listed yet. Where the provider forbids to list it, the status of the local pod says so. */
   private async reconcileUnsynced(
     local: Pod | undefined,
     expected: PodExpectations,
@@ -178,7 +178,7 @@ export class PodController {
     return { requeueAfterMs: LOOK_AGAIN_MS };
   }
 
-  /** A pod that ran does not run any more. One that never did goes on waiting. */
+  /** For a pod that was ready and is no longer known to run. A pod that never ran keeps waiting. */
   private async writeLostStatus(local: Pod, expected: PodExpectations, why: string): Promise<void> {
     const lost = lostStatus(local.status, why, this.now());
     if (lost !== undefined) await this.writeStatus(local, lost, expected);
@@ -197,7 +197,7 @@ export class PodController {
     const remotePod = decision.remote ? remote.pods.get(name, remote.remote) : undefined;
     const unavailable = local.metadata.labels?.[Label.remoteUnavailable] === LabelValue.true;
     if (remotePod === undefined) {
-      // Nothing to tell yet, unless the provider makes no pod; the local one is marked as taken over all the same.
+      // There is no status yet, except why the provider creates no pod. The local pod is marked as taken over all the same.
       const why = decision.remote ? undefined : shadow?.status?.message;
       const refused = why === undefined ? undefined : refusedStatus(local.status, why);
       const before = expected.written;
@@ -223,7 +223,7 @@ export class PodController {
     return await this.writeStatus(local, desired, expected);
   }
 
-  /** Once for each address; the pod's condition says it as long as it lasts. */
+  /** One event for each address; the condition on the pod stays as long as the address is withheld. */
   private warnOfWithheldAddress(local: Pod, expected: PodExpectations, address: string | undefined): void {
     if (address !== undefined && expected.withheld !== address)
       this.parts.report.warn(local, EventReason.addressWithheld, whyWithheld(address));
@@ -244,7 +244,7 @@ export class PodController {
     }
   }
 
-  /** A pod on this node in a namespace that the provider does not take. */
+  /** For a pod whose namespace is not offloaded to the provider. */
   private async reconcileNotOffloaded(
     key: string,
     local: Pod | undefined,

@@ -53,8 +53,8 @@ export const OFFLOADING_REFUSED = "OffloadingRefused";
 const READINESS = ["Ready", "ContainersReady"];
 
 /**
- * The status of a pod that was ready and of which nothing is left at the provider, or nothing that may be seen: it keeps its phase, for it may come
- * back, and is not ready, so that Services do without it.
+ * The status of a pod that was ready and whose remote pod is gone or may not be read. It keeps its phase, because the remote pod may come back, and is not
+ * ready, so that Services skip it.
  *
  * @param why for people; shown by `kubectl describe pod`
  * @param now RFC 3339 time for the conditions that change
@@ -71,7 +71,7 @@ export function lostStatus(status: PodStatus | undefined, why: string, now: stri
 }
 
 /**
- * The status of a pod that never ran, and that the provider refuses: it waits on, and says why.
+ * The status of a pod that never ran and that the provider refuses: it stays Pending, with the reason.
  *
  * @returns nothing where the pod has begun, or has ended
  */
@@ -81,7 +81,7 @@ export function refusedStatus(status: PodStatus | undefined, why: string): PodSt
   return { ...status, phase, reason: OFFLOADING_REFUSED, message: why };
 }
 
-/** The status of a pod that the provider has taken: what was said of refusals before is over. */
+/** The status of a pod that the provider has accepted, without an earlier refusal. */
 export function takenStatus(status: PodStatus | undefined): PodStatus {
   const { reason, message, ...rest } = status ?? {};
   return reason === OFFLOADING_REFUSED ? rest : { ...rest, ...defined({ reason, message }) };

@@ -7,8 +7,8 @@ import type { Clock, KubeClient, Outcome } from "../../kube";
 import type { PodExpectations } from "./pod-expectations";
 
 /**
- * How long a change of status that nobody waits for is held back for what follows it: twice as long as the last pod took to start, within these
- * bounds, in milliseconds. When many pods start at once each of them takes longer.
+ * How long a change of status of urgency `later` is delayed: twice as long as the last pod took to start, within these bounds, in milliseconds. When
+ * many pods start at once, each of them takes longer.
  */
 const HOLD_MS = { least: 5_000, most: 60_000 };
 
@@ -28,11 +28,11 @@ export class PodStatusWriter {
    * Writes what differs, together with the label that marks the pod as taken over: one request, and none where nothing differs.
    *
    * @param takeOver whether the pod is to carry the label
-   * @returns when to come again, where the change is held back
+   * @returns when to requeue, where the change is delayed
    */
   async write(pod: Pod, desired: PodStatus, expected: PodExpectations, takeOver: boolean): Promise<Outcome> {
     const { uid, name, namespace, resourceVersion, labels } = pod.metadata;
-    // The cache may be behind our own last write; what we wrote then stands.
+    // The cache may not show our own last write yet; the difference is then to what we wrote.
     const stale = expected.written !== undefined && expected.written.version === resourceVersion;
     const current = stale ? expected.written?.status : pod.status;
     const status = statusPatch(current, desired);

@@ -20,8 +20,8 @@ export interface StatusContext {
 }
 
 /**
- * Conditions that kubelets and schedulers write: the remote pod's are the pod's. All others are set by controllers of the cluster that a pod is in, and speak
- * of objects there: those of this cluster stay, those of the provider are not taken.
+ * Conditions that kubelets and schedulers write: they are taken from the remote pod. All others are set by controllers and refer to objects of their own
+ * cluster: those set here stay, those set at the provider are dropped.
  */
 const REFLECTED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodScheduled",
@@ -45,8 +45,8 @@ const NOT_REFLECTED = [
 ];
 
 /**
- * The status of a local pod: that of the remote one, with the addresses as they are reachable from here and the restarts of earlier remote
- * pods counted in (offloading reference 11.7).
+ * The status of a local pod: that of the remote pod, with addresses that are reachable from here, and with the restarts of earlier remote pods added
+ * (offloading reference 11.7).
  */
 export function localStatus(
   remote: PodStatus | undefined,
@@ -132,8 +132,7 @@ const NOT_MET = "ReadinessGatesNotReady";
 
 /**
  * Conditions of a pod with Ready as a kubelet of this cluster would set it: once the containers are ready and each gate of the pod's spec is met. The gates'
- * conditions are set by controllers here, which the provider knows nothing of, so the remote pod has no gates (one that upstream Liqo made has them, and
- * waits for them for ever).
+ * conditions are set by controllers here, so the remote pod has no gates. (A remote pod that upstream Liqo made has them, and never becomes ready.)
  *
  * @param gates types of the conditions that the pod waits for
  * @param before the present Ready condition, whose time stays while its status does

@@ -33,8 +33,8 @@ interface LocalPod {
 
 /**
  * The spec of the pod that runs at the provider in place of a local one (offloading reference 11.4 to 11.6). What places the local pod
- * (node, affinity, scheduler, priority) stays at home; host namespaces are never used, which is what a spec without them means. What the
- * provider's API server fills in by itself is left out: a ShadowPod is stored, checked and watched as often as its pod.
+ * (node, affinity, scheduler, priority) stays at home, and host namespaces are never used. Values that the provider's API server fills in by itself are
+ * left out, because a ShadowPod is stored, validated and watched as often as its pod.
  */
 export function shadowPodSpec(pod: LocalPod, context: SpecContext): WholePodSpec {
   const { spec, annotations } = pod;
@@ -69,7 +69,7 @@ function copiedFields(spec: WholePodSpec): WholePodSpec {
     dnsPolicy: spec.dnsPolicy,
     enableServiceLinks: spec.enableServiceLinks,
     hostAliases: spec.hostAliases,
-    // Without it root in the pod is root on the node.
+    // Without it, root in the pod is root on the node.
     hostUsers: spec.hostUsers,
     hostname: spec.hostname,
     imagePullSecrets: spec.imagePullSecrets,

@@ -72,8 +72,8 @@ export function wantedTokens({ metadata, spec }: Pod, isOffered: boolean): Token
 }
 
 /**
- * Whether a token Secret of ours still holds the tokens of an earlier pod of the name: a pod that started now would mount them, and see its own a
- * minute later.
+ * Whether a token Secret of ours still holds the tokens of an earlier pod of the same name. A pod that started now would mount those, and see its own about
+ * a minute later.
  *
  * @param isOffered whether pods of the node get at the consumer's API server
  */
@@ -87,7 +87,7 @@ export function holdsEarlierTokens(
   return boundTo(secret).podUid !== pod.metadata.uid && wantedTokens(pod, isOffered).length > 0;
 }
 
-/** This cluster lets us make no tokens in a namespace. */
+/** This cluster does not allow us to create tokens in a namespace. */
 export class TokenWithheld extends Error {
   override readonly name = "TokenWithheld";
 }
@@ -101,7 +101,7 @@ export interface IssuedToken {
 }
 
 /**
- * Has this cluster make a token that ends with its pod.
+ * Requests a token that is bound to its pod.
  *
  * @throws TokenWithheld where we have no right to; its cause is the answer
  */

@@ -65,7 +65,7 @@ interface Issued {
 }
 
 /**
- * Gives offloaded pods tokens of their service accounts here, in a Secret at the provider that their volumes name, and renews them in time
+ * Requests tokens of local service accounts for offloaded pods, writes them to a Secret at the provider, which the remote pod mounts, and renews them in time
  * (offloading reference 10.8).
  */
 export class TokenController {
@@ -222,7 +222,7 @@ export class TokenController {
         this.withheld.set(namespace, { until: clock.monotonic() + WITHHELD_MS, error: error.cause });
         return this.heldBack(local);
       }
-      // A conflict means that the cache is behind: the Secret's event brings us back.
+      // A conflict means that the cache is behind: the event of the Secret requeues the key.
       if (!isConflict(error)) this.failed(local, error);
       throw error;
     }
@@ -256,7 +256,7 @@ export class TokenController {
         ? await this.createSecret({ ...ref, ...metadata }, data, client)
         : { made: undefined, existing: secret };
     if (made !== undefined) return made;
-    // Those of an earlier pod of the name: its volumes had other names.
+    // Keys of an earlier pod of the same name, whose volumes had other names.
     const surplus = Object.keys(existing.data ?? {}).filter((token) => !issued.tokens.has(token));
     const removed = Object.fromEntries(surplus.map((token) => [token, null]));
     const body = { metadata: { ...metadata, uid: existing.metadata.uid }, data: { ...data, ...removed } };
