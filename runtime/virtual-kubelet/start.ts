@@ -5,7 +5,7 @@ import { Label, LabelValue } from "../api/keys";
 import { Node } from "../api/kubernetes";
 import { parseCidr } from "../ipam/cidr";
 import { type KubeClient, type RuntimeContext, serverVersion } from "../kube";
-import { leaseTiming, type ProcessFlags } from "./flags";
+import { leaseTiming, type ProcessFlags } from "./settings/flags";
 import type { Caches, Services } from "./hosting/node-dependencies";
 import { PeerLeadership, reflectForPeer } from "./hosting/peer-leader";
 import { Replicas } from "./hosting/replicas";

@@ -12,7 +12,7 @@ import {
   type Source,
   watches,
 } from "../../kube";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import { keepNodeAlive, ProviderPing } from "../node/node-heartbeat";
 import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
 import type { Peer, PeerMember } from "../peer/peer";

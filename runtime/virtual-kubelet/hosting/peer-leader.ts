@@ -9,7 +9,7 @@ import {
   type LeaderElectionOptions,
   type RuntimeContext,
 } from "../../kube";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import { EndpointSliceReflection } from "../objects/endpoint-slice-reflection";
 import { EventController } from "../objects/event-controller";
 import { ObjectController } from "../objects/object-controller";

@@ -9,7 +9,7 @@ import {
   runController,
   watches,
 } from "../../kube";
-import { leaseTiming } from "../flags";
+import { leaseTiming } from "../settings/flags";
 import { surplus } from "./replicas";
 import { HostedNode } from "./hosted-node";
 import type { Services } from "./node-dependencies";

@@ -1,7 +1,7 @@
 import { Name } from "../../api/keys";
 import { ConfigMap } from "../../api/kubernetes";
 import type { RuntimeContext } from "../../kube";
-import type { ProcessFlags } from "../flags";
+import type { ProcessFlags } from "../settings/flags";
 import { ClientAuthentication, ClientAuthorization } from "./client-auth";
 import { type KubeletBackend, KubeletServer } from "./kubelet-server";
 import { type CertifiedKey, ServingCertificate } from "./serving-certificate";

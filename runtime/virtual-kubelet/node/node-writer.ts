@@ -1,6 +1,6 @@
 import { Node } from "../../api/kubernetes";
 import { type Clock, isAlreadyExists, type KubeClient, timestamp } from "../../kube";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import { nodeMetadata, nodeMetadataPatch } from "./node-metadata";
 import { nodeStatusPatch, type NodeStatusInput } from "./node-status";
 

@@ -8,7 +8,7 @@ import type { Desired } from "../../api/meta";
 import { parseAddress } from "../../ipam/address";
 import { type Cidr, containsAddress } from "../../ipam/cidr";
 import type { InformerSet } from "../../kube";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import { peerNetwork } from "../peer/peer-network";
 import { defined, type ReflectionPair, type RemoteMetadata, without } from "../reflection/reflected-metadata";
 import type { ReflectionReport } from "../reflection/reflection-report";

@@ -26,7 +26,7 @@ import {
   refOfKey,
   runController,
 } from "../../kube";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import type { NamespaceListener, Peer } from "../peer/peer";
 import type { RemoteNamespace } from "../peer/remote-namespace";
 import {

@@ -1,7 +1,7 @@
 import { Annotation, isOn } from "../../api/keys";
 import type { Desired, Kind, KubeObject } from "../../api/meta";
 import type { ReflectedResource } from "../../plan/reflected-resources";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import type { RemoteMetadata } from "../reflection/reflected-metadata";
 
 /** Why an object is not reflected, as the event says it. */

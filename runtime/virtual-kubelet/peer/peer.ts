@@ -3,7 +3,7 @@ import { Label, Name } from "../../api/keys";
 import type { Pod } from "../../api/kubernetes";
 import type { Informer, InformerSet, KubeClient, RuntimeContext } from "../../kube";
 import { askedNames } from "../../plan/asked-namespaces";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import type { ReflectionPair } from "../reflection/reflected-metadata";
 import { acceptedName, acceptedNamespaces, mapToProvider } from "./offloaded-namespaces";
 import { ProviderAccess } from "./provider-access";

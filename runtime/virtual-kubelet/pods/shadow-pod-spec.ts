@@ -13,7 +13,7 @@ import type {
 import type { WholePodSpec } from "../../api";
 import { Annotation, Name, VIRTUAL_NODE_TAINT } from "../../api/keys";
 import { defined } from "../reflection/reflected-metadata";
-import type { OffloadingPatch } from "../node-settings";
+import type { OffloadingPatch } from "../settings/node-settings";
 import { type ApiServerOffer, withApiServer } from "./api-server-access";
 
 /** What the spec of a remote pod depends on besides the local pod. */

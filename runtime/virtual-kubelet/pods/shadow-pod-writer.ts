@@ -3,7 +3,7 @@ import { Label } from "../../api/keys";
 import { Pod } from "../../api/kubernetes";
 import type { ObjectMeta, ObjectRef } from "../../api/meta";
 import { type Clock, isAlreadyExists, isConflict, type KubeClient, type Outcome } from "../../kube";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import type { Peer } from "../peer/peer";
 import type { ReportedAddress } from "../peer/peer-network";
 import { isWhole } from "../peer/projections";

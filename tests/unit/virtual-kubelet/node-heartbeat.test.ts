@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { silentLogger } from "../../../runtime/kube";
 import { readFlags, splitCommandLine } from "../../../runtime/component/command-line";
-import { processFlags } from "../../../runtime/virtual-kubelet/flags";
+import { processFlags } from "../../../runtime/virtual-kubelet/settings/flags";
 import { FAILURES_UNTIL_LOST, ProviderPing } from "../../../runtime/virtual-kubelet/node/node-heartbeat";
 import { TestClock } from "../../support/test-clock";
 

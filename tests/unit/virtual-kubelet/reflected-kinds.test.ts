@@ -9,7 +9,7 @@ import {
 } from "../../../runtime/plan/reflected-resources";
 import { virtualKubeletNamespaceRules } from "../../../runtime/plan/rbac/virtual-kubelet";
 import { virtualKubeletRemoteRules } from "../../../runtime/plan/rbac/consumers";
-import { nodeFlags } from "../../../runtime/virtual-kubelet/flags";
+import { nodeFlags } from "../../../runtime/virtual-kubelet/settings/flags";
 import { explicitChoice, isAllowed } from "../../../runtime/virtual-kubelet/objects/reflected-kind";
 import {
   reflectKinds,

@@ -1,11 +1,10 @@
 import { hostname } from "node:os";
-
 import { z } from "zod";
 
-import { Name } from "../api/keys";
-import * as flag from "../component/flags";
-import type { LeaderElectionOptions } from "../kube";
-import type { ReflectedResource, ResourceWithPolicy } from "../plan/reflected-resources";
+import { Name } from "../../api/keys";
+import * as flag from "../../component/flags";
+import type { LeaderElectionOptions } from "../../kube";
+import type { ReflectedResource, ResourceWithPolicy } from "../../plan/reflected-resources";
 
 const policy = () => flag.oneOf(["DenyList", "AllowList"], "DenyList");
 const workers = (fallback: number) => flag.integer(fallback, 0, 10_000);

@@ -1,9 +1,9 @@
 import type { ContainerImage, NodeAffinity, Taint, Toleration } from "kubernetes-types/core/v1";
 
-import type { VirtualNode } from "../api";
-import { readFlags, splitCommandLine } from "../component/command-line";
+import type { VirtualNode } from "../../api";
+import { readFlags, splitCommandLine } from "../../component/command-line";
+import type { NotReflected } from "../reflection/reflected-metadata";
 import { type NodeFlags, nodeFlags } from "./flags";
-import type { NotReflected } from "./reflection/reflected-metadata";
 
 /** What a VirtualNode changes in the pods it runs (`spec.offloadingPatch`). */
 export interface OffloadingPatch {
