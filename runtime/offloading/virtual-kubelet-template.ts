@@ -6,6 +6,7 @@ import {
   type VirtualNode,
   type VkOptionsTemplate,
 } from "../api";
+import { REFLECTED_RESOURCES, type ReflectedRights } from "../plan/reflected-resources";
 import {
   argumentKey,
   argumentValue,
@@ -34,20 +35,6 @@ export interface NamedSpec {
   namespace: string;
   spec: Spec;
 }
-
-/** Kinds that have a number of workers, in the order of the arguments, and those among them that have a policy. */
-const REFLECTED = [
-  "pod",
-  "service",
-  "endpointslice",
-  "ingress",
-  "configmap",
-  "secret",
-  "serviceaccount",
-  "persistentvolumeclaim",
-  "event",
-];
-const WITH_POLICY = ["service", "ingress", "configmap", "secret", "event"];
 
 /**
  * The Deployment of a virtual kubelet that serves this one virtual node, as upstream's webhook writes it. Our own virtual kubelet serves
@@ -118,11 +105,12 @@ function containerArguments(node: NamedSpec, options: Options, context: Template
     ...context.podCidrs.map((cidr) => `--local-podcidr=${cidr}`),
     ...classArguments(spec),
   ];
-  for (const resource of REFLECTED) {
+  const reflected = Object.entries<ReflectedRights>(REFLECTED_RESOURCES);
+  for (const resource of reflected.map(([kind]) => kind.toLowerCase())) {
     const workers = options.reflectorsConfig?.[resource]?.workers;
     if (workers !== undefined) list.push(`--${resource}-reflection-workers=${workers}`);
   }
-  for (const resource of WITH_POLICY) {
+  for (const resource of reflected.flatMap(([kind, { policy }]) => (policy ? [kind.toLowerCase()] : []))) {
     const policy = options.reflectorsConfig?.[resource]?.type;
     if (policy) list.push(`--${resource}-reflection-type=${policy}`);
   }

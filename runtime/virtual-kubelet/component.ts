@@ -1,5 +1,5 @@
 import { defineComponent } from "../component/component";
-import { processFlags } from "./flags";
+import { processFlags } from "./settings/flags";
 import { start } from "./start";
 
 /** The virtual kubelet as a component of the runtime: one process for many virtual nodes. */

@@ -5,17 +5,15 @@ import { Label, LabelValue } from "../api/keys";
 import { Node } from "../api/kubernetes";
 import { parseCidr } from "../ipam/cidr";
 import { type RuntimeContext, serverVersion } from "../kube";
-import { leaseTiming, type ProcessFlags } from "./flags";
-import type { Caches, Services } from "./hosting/services";
+import { leaseTiming, type ProcessFlags } from "./settings/flags";
+import type { Caches, Services } from "./hosting/node-dependencies";
+import { PeerLeadership, reflectForPeer } from "./hosting/peer-leader";
 import { Replicas } from "./hosting/replicas";
 import { VirtualNodeHost } from "./hosting/virtual-node-host";
 import { KubeletEndpoint } from "./kubelet/kubelet-endpoint";
 import { NodeReports } from "./kubelet/node-reports";
-import type { Peer } from "./peer/peer";
-import { PeerLeadership } from "./peer/peer-leadership";
-import { Peers } from "./peer/peers";
-import { reflectForPeer } from "./reflection/peer-reflections";
-import { ReflectionReports } from "./reflection/report";
+import { type Peer, Peers } from "./peer/peer";
+import { ReflectionReports } from "./reflection/reflection-report";
 
 /**
  * Starts the virtual kubelet: hosts the virtual nodes of the cluster, brings their pods to the providers, and serves their logs and sessions. Goes on

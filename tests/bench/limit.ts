@@ -12,7 +12,8 @@ import { parseArgs } from "node:util";
 import { Pod, Secret, ServiceAccount, TokenRequest } from "../../runtime/api/kubernetes";
 import { ShadowPod } from "../../runtime/api/offloading";
 import { InformerSet, KubeClient } from "../../runtime/kube";
-import { HOME_API_SERVER_HOST } from "../../runtime/virtual-kubelet/pods/api-server-support";
+
+import { HOME_API_SERVER_HOST } from "../../runtime/virtual-kubelet/pods/api-server-access";
 import { shadowPodSpec } from "../../runtime/virtual-kubelet/pods/shadow-pod-spec";
 import { installDefinitions } from "../support/install-definitions";
 import { spread } from "../support/statistics";

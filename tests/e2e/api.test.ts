@@ -21,7 +21,8 @@ import {
   type KubeObject,
 } from "../../runtime/api";
 import { collectionPath, KubeClient, objectPath } from "../../runtime/kube";
-import { withoutDefaults } from "../../runtime/virtual-kubelet/pods/pod-defaults";
+
+import { withoutDefaults } from "../../runtime/virtual-kubelet/pods/shadow-pod-spec";
 import { kindOf } from "../support/kind-of";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";

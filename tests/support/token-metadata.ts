@@ -1,5 +1,5 @@
 import type { ReflectionPair } from "../../runtime/virtual-kubelet/reflection/reflected-metadata";
-import { tokenSecretMetadata } from "../../runtime/virtual-kubelet/tokens/token-secret";
+import { tokenSecretMetadata } from "../../runtime/virtual-kubelet/peer/token-secret";
 
 /** Labels and annotations of the Secret with the tokens of pod `web-0`, which expire on 2027-01-15. */
 export function tokenMetadata(

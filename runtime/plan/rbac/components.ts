@@ -2,6 +2,7 @@ import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
 import { Name, RoleName } from "../../api";
 import { read, rule } from "./manifests";
+import { reflectedRules } from "../reflected-resources";
 
 /** What the virtual kubelet may do in all of its own cluster (`liqo-virtual-kubelet-local`). */
 export const virtualKubeletLocalRules: PolicyRule[] = [
@@ -29,9 +30,7 @@ export const virtualKubeletLocalRules: PolicyRule[] = [
  * there.
  */
 export const virtualKubeletNamespaceRules: PolicyRule[] = [
-  rule("", ["configmaps", "persistentvolumeclaims", "secrets", "services"], read),
-  rule("discovery.k8s.io", ["endpointslices"], read),
-  rule("networking.k8s.io", ["ingresses"], read),
+  ...reflectedRules("read", read),
   rule("", ["serviceaccounts/token"], ["create"]),
 ];
 

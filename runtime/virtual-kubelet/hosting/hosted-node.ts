@@ -1,6 +1,6 @@
 import type { VirtualNode } from "../../api";
 import { Label } from "../../api/keys";
-import { type Node, Pod } from "../../api/kubernetes";
+import { Pod } from "../../api/kubernetes";
 import {
   type Controller,
   type ControllerContext,
@@ -9,30 +9,27 @@ import {
   isRefusal,
   keyOf,
   runController,
-  sleep,
   type Source,
   watches,
 } from "../../kube";
-import { NodeLease } from "../node/node-lease";
+import type { NodeSettings } from "../settings/node-settings";
+import { keepNodeAlive, ProviderPing } from "../node/node-heartbeat";
 import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
-import { ProviderPing } from "../node/provider-ping";
-import type { NodeSettings } from "../node-settings";
 import type { Peer, PeerMember } from "../peer/peer";
 import { projectLocalPod } from "../peer/projections";
 import type { ProviderAccess } from "../peer/provider-access";
-import { PodReflector } from "../pods/pod-reflector";
-import { TokenReflector } from "../tokens/token-reflector";
-import { NodeDependencies } from "./node-dependencies";
-import type { Services } from "./services";
+import { PodController } from "../pods/pod-controller";
+import { TokenController } from "../tokens/token-controller";
+import { NodeDependencies, type Services } from "./node-dependencies";
 
-/** Reason of the event that tells why a virtual node is not kept alive. */
+/** Reason of the event when the provider does not answer and the node gets no heartbeats. */
 const PROVIDER_UNREACHABLE = "ProviderUnreachable";
-/** Reason of the event that tells why there is no Node, or an old one. */
+/** Reason of the event when the API server refuses to create or change the Node. */
 const NODE_REFUSED = "NodeRefused";
 
 /**
- * One virtual node, for as long as this process hosts it: its Node, its lease, its pods and their tokens. Nodes share nothing but watches: what one
- * provider does to its node delays no other.
+ * One virtual node, for as long as this process hosts it: its Node, its Lease, its pods and their tokens. Nodes share watches and nothing else, so a slow
+ * provider delays no other node.
  */
 export class HostedNode implements PeerMember {
   readonly nodeName: string;
@@ -91,7 +88,15 @@ export class HostedNode implements PeerMember {
     this.enqueueAll();
 
     void this.ping.run(term);
-    void this.keepLease(term);
+    const heartbeat = {
+      client: services.leaseClient,
+      clock: context.clock,
+      log: context.log,
+      ping: this.ping,
+      node: () => (this.settings().createNode ? services.caches.nodes.get(this.nodeName) : undefined),
+      leaseDurationMs: flags.nodeLeaseDuration,
+    };
+    void keepNodeAlive(heartbeat, term);
     term.addEventListener(
       "abort",
       () => {
@@ -134,7 +139,7 @@ export class HostedNode implements PeerMember {
       this.pods.enqueue(keyOf(pod));
       this.tokens.enqueue(keyOf(pod));
     }
-    // What has no local pod any more is at the provider alone.
+    // ShadowPods whose local pod is gone.
     const remote = this.peer.cacheOf(namespace);
     if (remote?.synced !== true) return;
     for (const shadow of remote.shadowPods.list()) {
@@ -160,7 +165,7 @@ export class HostedNode implements PeerMember {
 
   private runPods(context: ControllerContext): Controller {
     const { flags, reports } = this.services;
-    const reflector = new PodReflector({
+    const reflector = new PodController({
       nodeName: this.nodeName,
       consumerId: flags.clusterId,
       localPods: this.localPods,
@@ -190,7 +195,7 @@ export class HostedNode implements PeerMember {
 
   private runTokens(context: ControllerContext): Controller {
     const { reports } = this.services;
-    const reflector = new TokenReflector({
+    const reflector = new TokenController({
       nodeName: this.nodeName,
       localPods: this.localPods,
       localClient: this.services.context.client,
@@ -261,7 +266,7 @@ export class HostedNode implements PeerMember {
     const settings = this.settings();
     const observed = caches.nodes.get(this.nodeName);
     if (!settings.createNode || (observed === undefined && this.isLeaving())) return false;
-    // While the provider is away the Node must be seen to grow old.
+    // While the provider does not answer, the heartbeat of the Node must age.
     if (!this.ping.reachable) return false;
     const network = this.dependencies.network();
     await this.nodeWriter.write(observed, {
@@ -282,26 +287,5 @@ export class HostedNode implements PeerMember {
     if (this.seen?.settings === settings && this.seen.translate === translate) return;
     if (this.seen !== undefined) this.enqueueAll();
     this.seen = { settings, translate };
-  }
-
-  private async keepLease(term: AbortSignal): Promise<void> {
-    const { context, flags, caches, leaseClient } = this.services;
-    const lease = new NodeLease(leaseClient, context.clock, flags.nodeLeaseDuration);
-    const everyMs = flags.nodeLeaseDuration / 4;
-    while (!term.aborted) {
-      const node = caches.nodes.get(this.nodeName);
-      const renewable = node !== undefined && this.ping.reachable && this.settings().createNode;
-      if (renewable) await this.renew(lease, node);
-      // A Node that was just made, or a provider that came back, is not kept waiting for long.
-      await sleep(context.clock, renewable ? everyMs : Math.min(1_000, everyMs), term);
-    }
-  }
-
-  private async renew(lease: NodeLease, node: Node): Promise<void> {
-    try {
-      await lease.renew(node);
-    } catch (error) {
-      this.services.context.log.warn("node lease not renewed", { virtualNode: this.nodeName, error });
-    }
   }
 }

@@ -1,10 +1,39 @@
-import type { Configuration, ForeignCluster, VirtualNode } from "../../api";
+import type { Configuration, ForeignCluster, IP, VirtualNode } from "../../api";
 import { Label } from "../../api/keys";
-import { nodeSettings, type NodeSettings } from "../node-settings";
-import type { PeerIdentity } from "../peer/peer";
+import type { Node } from "../../api/kubernetes";
+import type { Informer, KubeClient, RuntimeContext } from "../../kube";
+import type { ProcessFlags } from "../settings/flags";
+import { nodeSettings, type NodeSettings } from "../settings/node-settings";
+import type { PeerIdentity, Peers } from "../peer/peer";
 import { type PeerNetwork, peerNetwork } from "../peer/peer-network";
-import { type ApiServerOffer, HOME_API_SERVER_HOST } from "../pods/api-server-support";
-import type { Services } from "./services";
+import { type ApiServerOffer, HOME_API_SERVER_HOST } from "../pods/api-server-access";
+import type { ReflectionReports } from "../reflection/reflection-report";
+
+/** What all virtual nodes of the process share. */
+export interface Services {
+  context: RuntimeContext;
+  /** Of this cluster, for leases alone: when hundreds of pods start at once, their requests must not hold a renewal up. */
+  leaseClient: KubeClient;
+  flags: ProcessFlags;
+  reports: ReflectionReports;
+  peers: Peers;
+  caches: Caches;
+  /** Where the kubelet endpoint listens. */
+  kubeletPort: number;
+  /** Version of this cluster's API server, which virtual nodes show as their kubelet's. */
+  kubeletVersion: string;
+}
+
+/** Watches of this cluster. */
+export interface Caches {
+  virtualNodes: Informer<VirtualNode>;
+  /** Virtual ones only. */
+  nodes: Informer<Node>;
+  foreignClusters: Informer<ForeignCluster>;
+  configurations: Informer<Configuration>;
+  /** Addresses at which peers reach this cluster's API server. */
+  apiServerIps: Informer<IP>;
+}
 
 const DEFAULT_API_SERVER_PORT = "443";
 
@@ -57,7 +86,7 @@ export class NodeDependencies {
       return last.network;
     }
     let network = peerNetwork(foreignCluster, configuration);
-    // The same ranges give the same function, so that nobody takes them for others.
+    // The same ranges give the same function, so that a comparison by identity sees no change.
     if (last?.configuration === configuration && last?.network.enabled === network.enabled) {
       network = { ...network, translate: last.network.translate };
     }

@@ -27,7 +27,7 @@ interface Parts {
 
 /** How many replicas of the virtual kubelet live: each renews a lease of its own, and counts those that others renew. */
 export class Replicas {
-  /** What each lease looked like last, and since when on our clock: nobody's wall clock is trusted. */
+  /** The last version of each lease and when we saw it on our own clock: wall clocks of others are not trusted. */
   private readonly seen = new Map<string, { version: string | undefined; at: number }>();
   private own: Lease | undefined;
 
@@ -94,4 +94,24 @@ export class Replicas {
     for (const name of this.seen.keys()) if (!present.has(name)) this.seen.delete(name);
     return [...this.seen.values()].filter(({ at }) => now - at < durationMs).length;
   }
+}
+
+/**
+ * The nodes that a replica gives up so that all replicas host about the same number: those beyond its share, last names first. Nodes that it gave up
+ * lately, and that came back, stay.
+ */
+export function surplus(
+  hosted: readonly string[],
+  total: number,
+  replicas: number,
+  offered: ReadonlySet<string>,
+): string[] {
+  const share = Math.ceil(total / Math.max(1, replicas));
+  const excess = hosted.length - share;
+  if (excess <= 0) return [];
+  return [...hosted]
+    .sort()
+    .reverse()
+    .filter((key) => !offered.has(key))
+    .slice(0, excess);
 }

@@ -1,10 +1,10 @@
 import type { VirtualNode } from "../../api";
 import { Lease } from "../../api/kubernetes";
 import { type Controller, keyOf, type Outcome, refOfKey, runController, watches } from "../../kube";
-import { leaseTiming } from "../flags";
-import { surplus } from "./fair-share";
+import { leaseTiming } from "../settings/flags";
+import { surplus } from "./replicas";
 import { HostedNode } from "./hosted-node";
-import type { Services } from "./services";
+import type { Services } from "./node-dependencies";
 
 /** How long a node that was given up is not given up again, in milliseconds. */
 const OFFERED_MS = 600_000;
@@ -18,16 +18,16 @@ interface Claim {
 }
 
 /**
- * Hosts virtual nodes. Replicas share them by a lease for each node, named after it, in its tenant namespace: whoever holds the lease hosts the node
+ * Hosts virtual nodes. Replicas share them by a Lease for each node, named after it, in its tenant namespace: the holder of the Lease hosts the node
  * (offloading reference 6.2).
  */
 export class VirtualNodeHost {
   private readonly claims = new Map<string, Claim>();
   private readonly hosted = new Map<string, HostedNode>();
   private readonly controller: Controller;
-  /** Given up to be taken by another replica; until when nobody here stands for them, on the monotonic clock. */
+  /** Nodes left to another replica: until when this one does not compete for their leases, on the monotonic clock. */
   private readonly resting = new Map<string, number>();
-  /** Given up lately, and not to be given up again so soon: perhaps nobody took it. */
+  /** Nodes left to others lately, which perhaps nobody took: they are not given up again before {@link OFFERED_MS}. */
   private readonly offered = new Set<string>();
 
   constructor(
@@ -122,7 +122,7 @@ export class VirtualNodeHost {
     this.onHosted(node);
   }
 
-  /** The lease of a virtual node that is gone is of no use to anybody. */
+  /** Deletes the Lease of a virtual node that is gone. */
   private async forget(key: string): Promise<void> {
     const { client } = this.services.context;
     const { namespace = "", name } = refOfKey(key);

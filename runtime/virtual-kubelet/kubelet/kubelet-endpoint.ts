@@ -1,9 +1,8 @@
 import { Name } from "../../api/keys";
 import { ConfigMap } from "../../api/kubernetes";
 import type { RuntimeContext } from "../../kube";
-import type { ProcessFlags } from "../flags";
-import { ClientAuthentication } from "./client-authentication";
-import { ClientAuthorization } from "./client-authorization";
+import type { ProcessFlags } from "../settings/flags";
+import { ClientAuthentication, ClientAuthorization } from "./client-auth";
 import { type KubeletBackend, KubeletServer } from "./kubelet-server";
 import { type CertifiedKey, ServingCertificate } from "./serving-certificate";
 

@@ -5,11 +5,16 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 import type { KubeClient, Logger } from "../../kube";
-import type { ClientAuthentication } from "./client-authentication";
-import type { ClientAuthorization } from "./client-authorization";
-import { joinStreams } from "./join-streams";
+import type { ClientAuthentication, ClientAuthorization } from "./client-auth";
 import { type KubeletRoute, kubeletRoute, type PodRoute, remotePath, requiredAccess } from "./kubelet-route";
-import { Refusal, refuseUpgrade } from "./refusal";
+import {
+  joinStreams,
+  methodOf,
+  Refusal,
+  refuseUpgrade,
+  switchingHead,
+  upgradeHeaders,
+} from "./kubelet-session";
 
 const HEADER_TIMEOUT_MS = 10_000;
 /** API servers keep idle connections for 90 s; a connection that ends under a new request would fail it. */
@@ -66,7 +71,7 @@ export class KubeletServer {
     this.server = createServer(contextOf(tls), (request, response) => void this.serve(request, response));
     this.server.headersTimeout = HEADER_TIMEOUT_MS;
     this.server.keepAliveTimeout = KEEP_ALIVE_MS;
-    // A session may say nothing for hours; that its client is gone without a word must be found out.
+    // A session may be silent for hours. Keep-alive detects a client that is gone.
     this.server.on("connection", (socket: Socket) => socket.setKeepAlive(true, SILENT_MS));
     this.server.on("upgrade", (request, socket, head) => void this.serveUpgrade(request, socket, head));
     this.server.on("tlsClientError", (_error, socket) => socket.destroy());
@@ -204,7 +209,7 @@ function contextOf({ certificate, key, clientCa }: ServingTls) {
   return {
     cert: certificate,
     key,
-    // An empty list, unlike none, means that nobody is trusted.
+    // An empty list trusts nobody; an absent one would trust the public CAs.
     ca: clientCa === "" ? [] : clientCa,
     requestCert: true,
     // Tokens are accepted too, so the decision is made for each request.
@@ -213,29 +218,6 @@ function contextOf({ certificate, key, clientCa }: ServingTls) {
     // A resumed session would keep the verdict on a certificate whose CA has been replaced.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
-}
-
-/** A session is created, and rights are given for creating it; only WebSockets demand that it looks like a reading. */
-function methodOf({ headers }: IncomingMessage): string {
-  return headers.upgrade?.toLowerCase() === "websocket" ? "GET" : "POST";
-}
-
-/** The headers that make up the upgrade; the client's credentials are not among them. */
-function upgradeHeaders({ headersDistinct }: IncomingMessage): Record<string, string[]> {
-  const headers: Record<string, string[]> = {};
-  for (const [name, values] of Object.entries(headersDistinct)) {
-    const isPart = /^(connection|upgrade|x-stream-protocol-version|sec-websocket-.*)$/.test(name);
-    if (isPart && values !== undefined) headers[name] = values;
-  }
-  return headers;
-}
-
-function switchingHead(headers: Record<string, string | string[] | undefined>): string {
-  let head = "HTTP/1.1 101 Switching Protocols\r\n";
-  for (const [name, value] of Object.entries(headers)) {
-    for (const one of [value ?? []].flat()) head += `${name}: ${one}\r\n`;
-  }
-  return `${head}\r\n`;
 }
 
 async function readSome(body: AsyncIterable<Buffer>): Promise<string> {

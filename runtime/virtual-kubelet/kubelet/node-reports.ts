@@ -1,11 +1,10 @@
 import { Pod } from "../../api/kubernetes";
-import { type KubeClient, keyOfRef, type Logger } from "../../kube";
+import { keyOfRef, type KubeClient, type Logger } from "../../kube";
 import type { HostedNode } from "../hosting/hosted-node";
 import { reflectionSelector } from "../reflection/reflected-metadata";
 import type { KubeletRoute, MetricsPath } from "./kubelet-route";
 import type { KubeletBackend, PodLocation } from "./kubelet-server";
-import { mergeMetrics } from "./metrics-merge";
-import { type MeasuredPod, parsePodMetrics, statsSummary } from "./stats-summary";
+import { type MeasuredPod, mergeMetrics, parsePodMetrics, statsSummary } from "./node-metrics";
 
 type NodeRoute = Extract<KubeletRoute, { about: "node" }>;
 

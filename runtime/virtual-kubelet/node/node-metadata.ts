@@ -55,7 +55,7 @@ const recordSchema = z.object({
 });
 type LastApplied = z.infer<typeof recordSchema>;
 
-/** The record that tells our labels from those of others at the next change. Upstream's has no taints. */
+/** The record of what we put on the Node: the next change removes nothing else. Upstream's record has no taints. */
 function lastApplied({ labels, annotations, taints }: NodeMetadata): string {
   return JSON.stringify({ labels: sorted(labels), annotations: sorted(annotations), taints });
 }

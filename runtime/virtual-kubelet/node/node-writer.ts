@@ -1,6 +1,6 @@
 import { Node } from "../../api/kubernetes";
 import { type Clock, isAlreadyExists, type KubeClient, timestamp } from "../../kube";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import { nodeMetadata, nodeMetadataPatch } from "./node-metadata";
 import { nodeStatusPatch, type NodeStatusInput } from "./node-status";
 
@@ -58,7 +58,7 @@ export class NodeWriter {
     return node;
   }
 
-  /** With its status, so that a Node is ready from the first moment that anybody sees it. */
+  /** Creates the Node with its status, so that nobody sees it before it is ready. */
   private async create(
     name: string,
     { labels, annotations, taints }: ReturnType<typeof nodeMetadata>,

@@ -19,8 +19,8 @@ export function mapToProvider(maps: readonly NamespaceMap[], provider: string): 
 }
 
 /**
- * The namespaces that were asked of a provider and that it has accepted under the name that was asked for, remote by local name (offloading reference
- * 9.1). What else its answer says is passed over: whatever is in an accepted namespace goes to the provider.
+ * The namespaces that a provider has accepted under the name that was asked for, remote by local name (offloading reference 9.1). Other entries of its
+ * answer are ignored: the objects of an accepted namespace go to the provider, so it must not choose namespaces itself.
  */
 export function acceptedNamespaces(
   map: NamespaceMap | undefined,

@@ -1,9 +1,9 @@
-import type { NamespaceMap, NamespaceOffloading } from "../../api";
-import { Name } from "../../api/keys";
+import { NamespaceMap, NamespaceOffloading } from "../../api";
+import { Label, Name } from "../../api/keys";
 import type { Pod } from "../../api/kubernetes";
 import type { Informer, InformerSet, KubeClient, RuntimeContext } from "../../kube";
 import { askedNames } from "../../plan/peer-objects";
-import type { NodeSettings } from "../node-settings";
+import type { NodeSettings } from "../settings/node-settings";
 import type { ReflectionPair } from "../reflection/reflected-metadata";
 import { acceptedName, acceptedNamespaces, mapToProvider } from "./offloaded-namespaces";
 import { ProviderAccess } from "./provider-access";
@@ -74,7 +74,7 @@ export class Peer {
     maps.on({ added: relevant, updated: (_before, map) => relevant(map), deleted: relevant });
     const asked = ({ metadata }: NamespaceOffloading) => this.askedChanged(metadata);
     offloadings.on({ added: asked, updated: (_before, offloading) => asked(offloading), deleted: asked });
-    // Before the first lists nothing is known to be not offloaded.
+    // Before both first lists, the absence of a namespace says nothing.
     Promise.all([maps.whenSynced(), offloadings.whenSynced()]).then(
       () => {
         this.refresh();
@@ -157,7 +157,7 @@ export class Peer {
     this.members.delete(member);
   }
 
-  /** Subscribes; namespaces that run already are told as started, at once. */
+  /** Subscribes. The listener is called at once for namespaces that run already. */
   onNamespaces(listener: NamespaceListener): () => void {
     this.listeners.add(listener);
     for (const namespace of this.running.values()) listener.started(namespace);
@@ -197,7 +197,7 @@ export class Peer {
     }
   }
 
-  /** Another word of the consumer's on one namespace; most of them change nothing here. */
+  /** The NamespaceOffloading of one namespace changed; most such changes have no effect here. */
   private askedChanged({ name, namespace = "" }: NamespaceOffloading["metadata"]): void {
     if (name !== Name.namespaceOffloading || !this.known) return;
     const accepted = acceptedName(this.map, namespace, this.offloadingOf(namespace));
@@ -242,4 +242,50 @@ export class Peer {
   private tellNamespace(local: string): void {
     for (const member of this.members) member.namespaceChanged(local);
   }
+}
+
+/** The providers of the virtual nodes that are hosted here; nodes of the same tenant namespace and provider share one. */
+export class Peers {
+  private readonly shared = new Map<string, { peer: Peer; users: number }>();
+
+  constructor(
+    private readonly context: RuntimeContext,
+    private readonly consumerId: string,
+    /** Told of peers that come and go. */
+    private readonly listener: { opened(peer: Peer): void; closed(peer: Peer): void },
+  ) {}
+
+  /** Give it back with {@link release}. */
+  take(identity: PeerIdentity): Peer {
+    const key = keyOf(identity);
+    let shared = this.shared.get(key);
+    if (shared === undefined) {
+      const { informers } = this.context;
+      const sources = {
+        maps: informers.informer(NamespaceMap, { labelSelector: Label.remoteClusterID }),
+        offloadings: informers.informer(NamespaceOffloading),
+      };
+      const pair = { origin: this.consumerId, destination: identity.clusterId };
+      shared = { peer: new Peer(this.context, identity, pair, sources), users: 0 };
+      this.shared.set(key, shared);
+      this.listener.opened(shared.peer);
+    }
+    shared.users += 1;
+    return shared.peer;
+  }
+
+  release(peer: Peer): void {
+    const key = keyOf(peer.identity);
+    const shared = this.shared.get(key);
+    if (shared === undefined) return;
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    this.shared.delete(key);
+    this.listener.closed(peer);
+    peer.close();
+  }
+}
+
+function keyOf({ namespace, clusterId }: PeerIdentity): string {
+  return `${namespace}/${clusterId}`;
 }

@@ -2,9 +2,9 @@ import type { ShadowPod } from "../../api";
 import { Annotation, Label } from "../../api/keys";
 import type { Pod, Secret } from "../../api/kubernetes";
 import type { ObjectMeta } from "../../api/meta";
-import { isTokenSecret } from "../tokens/token-secret";
+import { isTokenSecret } from "./token-secret";
 
-/** What is kept of objects in caches: memory grows with every pod, so only what is looked at. */
+/** What the caches keep of objects. Memory grows with every pod, so they keep only the fields that are read. */
 
 /** A remote pod: who it is, and its status. */
 export function projectRemotePod(pod: Pod): Pod {
@@ -33,8 +33,8 @@ export function projectShadowPod(shadow: ShadowPod): ShadowPod {
 }
 
 /**
- * A local pod. Until it is taken over its whole spec is needed, to make the remote pod of it; from then on only the tokens that it mounts, which
- * are renewed, and its readiness gates.
+ * A local pod. Until it is taken over, its whole spec is needed to create the remote pod; after that only the tokens that it mounts, which are renewed,
+ * and its readiness gates.
  */
 export function projectLocalPod(pod: Pod): Pod {
   const { apiVersion, kind, metadata, spec, status } = pod;

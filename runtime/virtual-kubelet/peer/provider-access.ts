@@ -19,8 +19,8 @@ interface SecretRef {
 type Context = Pick<RuntimeContext, "clock" | "informers" | "log" | "metrics">;
 
 /**
- * The way to a provider's API server with the kubeconfig of one Secret. It follows the Secret: renewed credentials are used for what comes next,
- * while watches and sessions go on to their end.
+ * The clients of a provider's API server with the kubeconfig of one Secret. They follow the Secret: new connections use renewed credentials, while open
+ * watches and sessions go on.
  */
 export class ProviderAccess {
   /** Undefined until the Secret holds a kubeconfig that can be read. */
@@ -30,8 +30,8 @@ export class ProviderAccess {
   /** Watches at the provider with this identity. */
   informers: InformerSet | undefined;
   /**
-   * The value that the provider gives to the creator label of what we make there; said by ourselves, it spares a call of its webhook.
-   * Undefined where it can't be told from the credentials.
+   * The value of the creator label that the provider's webhook would set on our objects. Setting it ourselves saves that call.
+   * Undefined where the credentials do not show it.
    */
   creator: string | undefined;
   /** Why there is no client, or why it is not the newest, in one sentence. */
@@ -76,7 +76,7 @@ export class ProviderAccess {
     return `Secret "${this.ref.namespace}/${this.ref.name}"`;
   }
 
-  /** A Secret that is gone or broken takes nothing away: what we have may still be good. */
+  /** A Secret that is gone or broken changes nothing: the present credentials may still be valid. */
   private take(secret: Secret): void {
     if (secret.data?.[DataKey.kubeconfig] === undefined) {
       this.problem = `${this.source} has no key ${DataKey.kubeconfig}`;
@@ -105,7 +105,7 @@ export class ProviderAccess {
   }
 
   private use(text: string): void {
-    // The Secret may be anybody's: its kubeconfig runs no program here and reads no file.
+    // The Secret is untrusted: its kubeconfig may run no program and read no file here.
     const options = {
       source: this.source,
       userAgent: "liqo-virtual-kubelet",
@@ -119,7 +119,7 @@ export class ProviderAccess {
       this.pingClient?.replaceCredentials(text, options);
       return;
     }
-    // Another address may be another cluster: nothing that was seen at the old one holds.
+    // Another address may be another cluster: nothing that was cached of the old one is valid.
     this.drop();
     this.client = next;
     this.pingClient = next.sibling();

@@ -3,9 +3,8 @@ import { Label } from "../../api/keys";
 import { Pod, Secret } from "../../api/kubernetes";
 import type { KubeObject } from "../../api/meta";
 import type { Informer, InformerSet } from "../../kube";
-import { boundTo, isTokenSecret } from "../tokens/token-secret";
-import { podOfTokenSecret } from "../tokens/token-source";
 import { projectRemotePod, projectSecret, projectShadowPod } from "./projections";
+import { boundTo, isTokenSecret, podOfTokenSecret } from "./token-secret";
 
 /** Told of changes in a remote namespace. The node is the one that the object is bound to; undefined concerns every node. */
 export interface RemoteListener {
@@ -15,12 +14,12 @@ export interface RemoteListener {
   podGone(name: string): void;
   /** The tokens of the pod of that name. */
   tokensChanged(podName: string, nodeName: string | undefined): void;
-  /** A whole list of it has come: what came and went while there was no watch was not told. */
+  /** A whole list was received: changes during a gap in the watch had no event of their own. */
   listed(): void;
 }
 
 /**
- * What a namespace at the provider holds of our pods. The watches have no selector: a foreign object of the same name must be seen, lest it be taken
+ * What a namespace at the provider holds of our pods. The watches have no selector: a foreign object of the same name must be seen, or it would be taken
  * for ours, and the namespace was made for this consumer alone, so there is next to nothing else in it.
  */
 export class RemoteNamespace {
@@ -29,7 +28,7 @@ export class RemoteNamespace {
   readonly secrets: Informer<Secret>;
 
   constructor(
-    /** Of the provider, for whoever watches more of the namespace. */
+    /** Of the provider, for further watches of the namespace. */
     readonly informers: InformerSet,
     readonly local: string,
     readonly remote: string,
@@ -49,7 +48,7 @@ export class RemoteNamespace {
       added: (secret) => tokens(secret, nodeOf(secret)),
       updated: (_before, secret) => tokens(secret, nodeOf(secret)),
       deleted: (secret) => {
-        // A foreign one, too, makes the name free for the tokens of a pod that waits for it.
+        // The deletion of a foreign Secret, too, frees the name for the tokens of a pod.
         const podName = isTokenSecret(secret)
           ? boundTo(secret).podName
           : podOfTokenSecret(secret.metadata.name);

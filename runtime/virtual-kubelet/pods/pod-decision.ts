@@ -1,7 +1,13 @@
 import type { PodStatus } from "kubernetes-types/core/v1";
 
+import type { ShadowPod } from "../../api";
 import { Label } from "../../api/keys";
-import type { Rejection } from "./rejection";
+import type { Pod } from "../../api/kubernetes";
+import { podOutcome } from "../../offloading/pod-outcome";
+import { isTerminal } from "../../offloading/shadow-pod-phase";
+import { isReflected, type ReflectionPair, sourceRecordOf } from "../reflection/reflected-metadata";
+import type { PodExpectations } from "./pod-expectations";
+import type { Rejection } from "./pod-status-not-running";
 
 /** The local pod as far as the decision depends on it. */
 export interface LocalPodView {
@@ -135,5 +141,52 @@ export function decideNotOffloaded(
     rejection: neverStarted
       ? { phase: "Pending", reason: OFFLOADING_BACK_OFF }
       : { phase: "Failed", reason: OFFLOADING_ABORTED },
+  };
+}
+
+/** The parts of the cached objects that decisions look at. */
+
+export function viewOfLocal({ metadata, status }: Pod): LocalPodView {
+  return {
+    uid: metadata.uid ?? "",
+    deleting: metadata.deletionTimestamp != null,
+    labels: metadata.labels,
+    status,
+  };
+}
+
+/** The ShadowPod as the cache has it, or as we made it and the cache does not show yet. */
+export function viewOfShadow(
+  shadow: ShadowPod | undefined,
+  expected: PodExpectations,
+  nodeName: string,
+  pair: ReflectionPair,
+): ShadowPodView | undefined {
+  if (shadow === undefined) {
+    const { created } = expected;
+    if (created === undefined) return undefined;
+    const deleting = expected.deleted === created.uid;
+    return { uid: created.uid, deleting, ours: true, nodeName, sourceUid: created.sourceUid };
+  }
+  const uid = shadow.metadata.uid ?? "";
+  return {
+    uid,
+    deleting: shadow.metadata.deletionTimestamp != null || expected.deleted === uid,
+    ours: isReflected(shadow, pair),
+    nodeName: shadow.metadata.labels?.[Label.reflectionNodeName],
+    sourceUid: sourceRecordOf(shadow)?.uid,
+    phase: shadow.status?.phase,
+  };
+}
+
+export function viewOfRemote(pod: Pod | undefined, pair: ReflectionPair): RemotePodView | undefined {
+  if (pod === undefined) return undefined;
+  return {
+    uid: pod.metadata.uid ?? "",
+    ours: isReflected(pod, pair),
+    nodeName: pod.metadata.labels?.[Label.reflectionNodeName],
+    sourceUid: sourceRecordOf(pod)?.uid,
+    phase: pod.status?.phase,
+    endsByRemoval: isTerminal(pod.status?.phase) && podOutcome(pod) === undefined,
   };
 }

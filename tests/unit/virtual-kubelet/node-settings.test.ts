@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 
 import type { VirtualNode } from "../../../runtime/api";
 import { readFlags, splitCommandLine } from "../../../runtime/component/command-line";
-import { nodeFlags, processFlags } from "../../../runtime/virtual-kubelet/flags";
-import { nodeSettings } from "../../../runtime/virtual-kubelet/node-settings";
+import { nodeFlags, processFlags } from "../../../runtime/virtual-kubelet/settings/flags";
+import { nodeSettings } from "../../../runtime/virtual-kubelet/settings/node-settings";
 
 const defaults = readFlags(splitCommandLine(["virtual-kubelet"]), nodeFlags);
 const virtualNode = (spec: Partial<VirtualNode["spec"]>, args?: string[]): VirtualNode => ({

@@ -1,15 +1,22 @@
-import assert from "node:assert/strict";
 import type { PodSpec } from "kubernetes-types/core/v1";
+import assert from "node:assert/strict";
 
 import type { WholePodSpec } from "../../../runtime/api";
-import { shadowPodSpec, type SpecContext } from "../../../runtime/virtual-kubelet/pods/shadow-pod-spec";
+import {
+  remoteAffinity,
+  shadowPodSpec,
+  type SpecContext,
+  withoutDefaults,
+} from "../../../runtime/virtual-kubelet/pods/shadow-pod-spec";
 
 const home = { host: "kubernetes.default", port: "6443", addresses: ["10.80.0.1"] };
+
 const context = (changes: Partial<SpecContext> = {}): SpecContext => ({
   consumerId: "rome",
   apiServer: "disabled",
   ...changes,
 });
+
 const shadow = (
   spec: Partial<WholePodSpec>,
   changes: Partial<SpecContext> = {},
@@ -219,5 +226,144 @@ describe("shadowPodSpec", () => {
       assert.equal(spec.containers[0]?.env, undefined);
       assert.equal(spec.hostAliases, undefined);
     });
+  });
+});
+
+const remoteLabels = {
+  app: "web",
+  tier: "front",
+  "pod-template-hash": "59d8",
+  "offloading.liqo.io/nodename": "milan",
+};
+
+const imposed = {
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: ["b"] }] }],
+  },
+};
+
+const podAntiAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "zone", labelSelector: {} }],
+};
+
+const term = (matchLabels: Record<string, string>) => ({
+  topologyKey: "kubernetes.io/hostname",
+  labelSelector: { matchLabels },
+});
+
+describe("remoteAffinity", () => {
+  it("leaves the local affinity at home", () => {
+    assert.equal(remoteAffinity({ remoteLabels, affinity: { podAntiAffinity } }, undefined), undefined);
+  });
+
+  it("takes the node affinity that the virtual node imposes", () => {
+    assert.deepEqual(remoteAffinity({ remoteLabels }, imposed), { nodeAffinity: imposed });
+  });
+
+  const shared = { app: "web", tier: "front", "offloading.liqo.io/nodename": "milan" };
+  const cases: [preset: string, labels: string | undefined, expected: unknown][] = [
+    [
+      "soft",
+      undefined,
+      { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: term(shared) }] },
+    ],
+    ["hard", undefined, { requiredDuringSchedulingIgnoredDuringExecution: [term(shared)] }],
+    ["hard", "app, missing", { requiredDuringSchedulingIgnoredDuringExecution: [term({ app: "web" })] }],
+    ["propagate", undefined, podAntiAffinity],
+    ["unknown", undefined, undefined],
+  ];
+  for (const [preset, labels, expected] of cases) {
+    it(`applies the preset ${preset}${labels === undefined ? "" : ` on ${labels}`} beside the imposed affinity`, () => {
+      const annotations = {
+        "liqo.io/anti-affinity-preset": preset,
+        ...(labels === undefined ? {} : { "liqo.io/anti-affinity-labels": labels }),
+      };
+      const affinity = remoteAffinity({ annotations, remoteLabels, affinity: { podAntiAffinity } }, imposed);
+      assert.deepEqual(affinity, {
+        nodeAffinity: imposed,
+        ...(expected === undefined ? {} : { podAntiAffinity: expected }),
+      });
+    });
+  }
+
+  it("propagates nothing where there is nothing", () => {
+    assert.equal(
+      remoteAffinity(
+        { annotations: { "liqo.io/anti-affinity-preset": "propagate" }, remoteLabels },
+        undefined,
+      ),
+      undefined,
+    );
+  });
+});
+
+describe("withoutDefaults", () => {
+  it("leaves out what an API server fills in", () => {
+    const spec: PodSpec = {
+      containers: [
+        {
+          name: "app",
+          image: "app:1",
+          imagePullPolicy: "IfNotPresent",
+          resources: {},
+          terminationMessagePath: "/dev/termination-log",
+          terminationMessagePolicy: "File",
+          ports: [{ containerPort: 80, protocol: "TCP" }],
+          readinessProbe: {
+            httpGet: { port: 80, path: "/", scheme: "HTTP" },
+            failureThreshold: 3,
+            periodSeconds: 10,
+            successThreshold: 1,
+            timeoutSeconds: 1,
+          },
+        },
+      ],
+      dnsPolicy: "ClusterFirst",
+      enableServiceLinks: true,
+      restartPolicy: "Always",
+      securityContext: {},
+      terminationGracePeriodSeconds: 30,
+      volumes: [{ name: "v", secret: { secretName: "s", defaultMode: 420 } }],
+    };
+    assert.deepEqual(withoutDefaults(spec), {
+      containers: [
+        {
+          name: "app",
+          image: "app:1",
+          imagePullPolicy: "IfNotPresent",
+          ports: [{ containerPort: 80 }],
+          readinessProbe: { httpGet: { port: 80, path: "/" } },
+        },
+      ],
+      volumes: [{ name: "v", secret: { secretName: "s" } }],
+    });
+  });
+
+  it("keeps every value that differs, and zero and false among them", () => {
+    const spec: PodSpec = {
+      containers: [
+        {
+          name: "app",
+          resources: { requests: { cpu: "1" } },
+          terminationMessagePath: "/log",
+          terminationMessagePolicy: "FallbackToLogsOnError",
+          ports: [{ containerPort: 53, protocol: "UDP" }],
+          livenessProbe: { httpGet: { port: 1, scheme: "HTTPS" }, initialDelaySeconds: 0, timeoutSeconds: 2 },
+        },
+      ],
+      dnsPolicy: "None",
+      enableServiceLinks: false,
+      restartPolicy: "Never",
+      securityContext: { runAsNonRoot: false },
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: "v", projected: { defaultMode: 256, sources: [] } }],
+    };
+    assert.deepEqual(withoutDefaults(spec), spec);
+  });
+
+  it("does not change what it is given", () => {
+    const spec: PodSpec = { containers: [{ name: "app", resources: {} }], restartPolicy: "Always" };
+    withoutDefaults(spec);
+    assert.deepEqual(spec, { containers: [{ name: "app", resources: {} }], restartPolicy: "Always" });
   });
 });

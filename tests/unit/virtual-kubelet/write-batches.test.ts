@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 
 import { TestClock } from "../../support/test-clock";
-import { WriteBatches } from "../../../runtime/virtual-kubelet/pods/write-batches";
+
+import { WriteBatches } from "../../../runtime/virtual-kubelet/pods/pod-status-writer";
 
 describe("batches of writes", () => {
   let clock: TestClock;
