@@ -8,7 +8,7 @@ import {
 import { type Clock, KubeClient, KubeconfigError, type Logger, PEER_LIMITS, type Timer } from "../kube";
 import type { ApiServerHealth } from "./api-server-condition";
 
-export interface CheckerOptions {
+interface CheckerOptions {
   clock: Clock;
   log: Logger;
   /** Between the checks of one peer, in milliseconds. */

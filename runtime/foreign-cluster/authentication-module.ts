@@ -25,7 +25,7 @@ export interface AuthenticationFacts {
   secret?: { namespace: string; remoteNamespace?: string; server?: string };
 }
 
-export interface DesiredAuthentication extends DesiredModule {
+interface DesiredAuthentication extends DesiredModule {
   /** The peer consumes from us. */
   consumer: boolean;
   /** The peer lends to us. */

@@ -3,7 +3,7 @@ import type { DesiredCondition as DesiredConditionOf } from "../kube";
 
 type Status = NonNullable<ForeignCluster["status"]>;
 
-export type Condition = NonNullable<Status["conditions"]>[number];
+type Condition = NonNullable<Status["conditions"]>[number];
 export type ConditionType = Condition["type"];
 export type ConditionStatus = Condition["status"];
 

@@ -26,7 +26,7 @@ export interface PeerFacts {
   apiServer: ApiServerHealth | "disabled";
 }
 
-export interface PeerStatus {
+interface PeerStatus {
   status: Status;
   /** Whether the peer's API server is to be checked. */
   checked: boolean;

@@ -10,7 +10,7 @@ import { type Caller, callerOf, type FrontProxy } from "./front-proxy";
 import { isScrapeFailure, METRICS_PATHS, type MetricsPath, type NodeMetrics } from "./node-metrics";
 import { printFamilies } from "./prometheus-text";
 
-export interface MetricServerOptions {
+interface MetricServerOptions {
   /** 0: any free port. */
   port: number;
   host?: string;

@@ -6,6 +6,7 @@ import {
   type KubeObject,
   Label,
   LabelValue,
+  Name,
   Namespace,
   NamespaceMap,
   NamespaceOffloading,
@@ -13,26 +14,28 @@ import {
 import {
   type Controller,
   exceptStatus,
+  type Informer,
   isNotFound,
   runController,
+  type Source,
   type SourceEvent,
   Terminal,
   watches,
 } from "../kube";
-import { labelsWithoutNode, type SelectableVirtualNode } from "./cluster-selection";
-import type { OffloadingContext, OffloadingOptions } from "./context";
-import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
-import { keyIn, mappingChanges } from "./mapping-changes";
 import {
+  type CompetingOffloading,
+  labelsWithoutNode,
   type MappingEdit,
   planMapping,
   planRemoval,
-  type CompetingOffloading,
+  type SelectableVirtualNode,
 } from "./namespace-offloading-plan";
-import { writeStatus } from "./namespace-offloading-report";
+import type { OffloadingContext, OffloadingOptions } from "./context";
+import { isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
+import { writeStatus } from "./namespace-offloading-status";
 import { invalidNodeSelector } from "./node-selector";
 import { remoteNamespaceName } from "./remote-namespace-name";
-import { clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
+import { clusterOfSource, type ConsumerCaches, deathChanged } from "./consumer-caches";
 
 const BY_REMOTE_NAME = "remoteName";
 
@@ -282,4 +285,56 @@ function namespaceOf({ metadata }: NamespaceOffloading): string {
 function labelsChanged<T extends KubeObject>(event: SourceEvent<T>): boolean {
   if (event.type !== "updated") return true;
   return !isDeepStrictEqual(event.before.metadata.labels, event.object.metadata.labels);
+}
+
+/** The namespaces whose entry in a map of ours changed, and those of the same remote name; all of them when a map comes or goes, since it may concern any. */
+function mappingChanges(
+  maps: Informer<NamespaceMap>,
+  everyOffloading: () => string[],
+  ofRemoteName: (remoteName: string) => string[],
+): Source {
+  return {
+    whenSynced: () => maps.whenSynced(),
+    start: (enqueue) => {
+      const all = (map: NamespaceMap) => {
+        if (clusterOfSource(map) !== undefined) everyOffloading().forEach(enqueue);
+      };
+      return maps.on({
+        added: all,
+        deleted: all,
+        updated: (before, after) => {
+          if (clusterOfSource(after) === undefined) return;
+          if (isDeleting(before) !== isDeleting(after)) return all(after);
+          for (const namespace of changedNamespaces(before, after)) {
+            enqueue(keyIn(namespace));
+            // Others may wait for the remote name.
+            for (const name of remoteNames(namespace, before, after)) ofRemoteName(name).forEach(enqueue);
+          }
+        },
+      });
+    },
+  };
+}
+
+function changedNamespaces(before: NamespaceMap, after: NamespaceMap): string[] {
+  const entry = ({ spec, status }: NamespaceMap, namespace: string) =>
+    JSON.stringify([spec.desiredMapping?.[namespace], status?.currentMapping?.[namespace]]);
+  const names = [before, after].flatMap(({ spec, status }) => [
+    ...Object.keys(spec.desiredMapping ?? {}),
+    ...Object.keys(status?.currentMapping ?? {}),
+  ]);
+  return [...new Set(names)].filter((namespace) => entry(before, namespace) !== entry(after, namespace));
+}
+
+function remoteNames(namespace: string, ...maps: readonly NamespaceMap[]): Set<string> {
+  const names = maps.flatMap(({ spec, status }) => [
+    spec.desiredMapping?.[namespace],
+    status?.currentMapping?.[namespace]?.remoteNamespace,
+  ]);
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+/** Key of the NamespaceOffloading of a namespace. */
+function keyIn(namespace: string): string {
+  return `${namespace}/${Name.namespaceOffloading}`;
 }

@@ -1,5 +1,5 @@
 import { Annotation, isOn, Label, Name, type Namespace, tenantNamespaceName, WellKnownLabel } from "../api";
-import { podSecurityLevels, type PodSecurityLevel } from "../plan/pod-policy";
+import { type PodSecurityLevel, podSecurityLevels } from "../plan/pod-policy";
 
 type Metadata = Pick<Namespace["metadata"], "labels" | "annotations">;
 
@@ -59,4 +59,13 @@ export function podSecurityPatch(
   const ours = annotations?.[Annotation.podSecurity];
   if (enforced !== undefined && enforced !== ours) return undefined;
   return enforced === level ? undefined : podSecurityMarks(level);
+}
+
+/** Of a consumer whose tenant namespace says nothing else: more than a cluster has, and less than harms an API server. */
+const NAMESPACES_OF_A_CONSUMER = 1_000;
+
+/** How many namespaces a consumer gets; a word that is no number leaves it at the default. */
+export function namespaceLimitOf(tenantNamespace: Namespace | undefined): number {
+  const said = tenantNamespace?.metadata.annotations?.[Annotation.namespaceLimit] ?? "";
+  return /^\d{1,6}$/.test(said) ? Number(said) : NAMESPACES_OF_A_CONSUMER;
 }

@@ -22,10 +22,10 @@ import {
 import { isConfigured } from "../networking/address-mapping";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
-import { BY_CLUSTER } from "./shared-caches";
-import { foreignAddresses, isReachable, sliceOfShadow } from "./shadowed-endpoint-slice";
+import { foreignAddresses, isReachable, desiredEndpointSlice } from "./shadow-endpoint-slice-desired";
 
-/** A slice of somebody else holds the name; its deletion is not watched. */
+const BY_CLUSTER = "cluster";
+/** The deletion of a slice that is not ours, and holds the name, is not watched: we retry after this time. */
 const TAKEN_AGAIN_MS = 15_000;
 
 const FAILED = "FailedEndpointSlice";
@@ -142,7 +142,7 @@ async function reconcile(
       networking: options.networking ?? false,
       directConnections: options.denyDirectConnections !== true,
     };
-    const desired = sliceOfShadow(shadow, facts);
+    const desired = desiredEndpointSlice(shadow, facts);
     const foreign = foreignAddresses(shadow, facts);
     if (foreign.length > 0) {
       const why = `${foreign.join(", ")}: in no network of ${origin} that has its place here, so left out; see spec.remote.cidr of its Configuration`;

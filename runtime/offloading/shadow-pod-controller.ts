@@ -1,4 +1,4 @@
-import { Label, Namespace, Pod, ShadowPod, WellKnownLabel } from "../api";
+import { Configuration, Label, Namespace, Pod, ShadowPod, WellKnownLabel } from "../api";
 import {
   ApiError,
   type Controller,
@@ -20,21 +20,21 @@ import {
 import { DEFAULT_POD_POLICY, podFault, type PodPolicy } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
-import { HomeAddresses } from "./home-addresses";
-import { podOutcome } from "./pod-outcome";
-import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
-import { ShadowPodMemory } from "./shadow-pod-memory";
-import { isTerminal, phaseToReport } from "./shadow-pod-phase";
 import {
   additions,
+  withReachableHome,
   podLabels,
-  podOfShadowPod,
+  desiredPod,
   type StringsPatch,
   surplus,
   writtenByCreator,
-} from "./shadowed-pod";
+} from "./shadow-pod-desired";
+import { isTerminal, phaseToReport, podOutcome } from "./shadow-pod-phase";
+import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
+import { ShadowPodExpectations } from "./shadow-pod-expectations";
 
-/** A name that a pod of somebody else holds is tried again after this time: its deletion is not watched. */
+const BY_CLUSTER = "cluster";
+/** The deletion of a pod that is not ours, and holds the name, is not watched: we retry after this time. */
 const TAKEN_AGAIN_MS = 15_000;
 /** The garbage collector deletes the pod of a ShadowPod that went at once, but for the first half minute of a cluster, when it does not know of the kind yet. */
 const COLLECTION_MS = 2_000;
@@ -57,13 +57,15 @@ export function shadowPodController(
 ): Controller {
   const shadows = shadowPods(context.informers);
   const pods = shadowedPods(context.informers);
-  const memory = new ShadowPodMemory(context.clock);
-  rememberEnded(shadows, pods, memory);
+  const expectations = new ShadowPodExpectations(context.clock);
+  rememberEnded(shadows, pods, expectations);
   const held = new HeldKeys(context.clock, (key) => controller.enqueue(key));
   context.signal.addEventListener("abort", () => held.end(), { once: true });
-  const home = new HomeAddresses(context.informers);
+  const configurations = context.informers.informer(Configuration);
+  configurations.addIndex(BY_CLUSTER, ({ metadata }) => [metadata.labels?.[Label.remoteClusterID] ?? ""]);
+  const configurationOf = (cluster: string) => configurations.byIndex(BY_CLUSTER, cluster)[0];
   const policy = options.podPolicy ?? DEFAULT_POD_POLICY;
-  const reconciler = new ShadowPodReconciler(context, pods, memory, home, held, policy);
+  const reconciler = new ShadowPodReconciler(context, pods, expectations, configurationOf, held, policy);
   const namespaces = context.informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   const controller = runController(
     {
@@ -100,32 +102,37 @@ function standardChanged(event: SourceEvent<Namespace>): boolean {
 }
 
 /** A pod that ended and was deleted at once leaves only its last state to tell how; a ShadowPod that went, only its pod. */
-function rememberEnded(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memory: ShadowPodMemory): void {
+function rememberEnded(
+  shadows: Informer<ShadowPod>,
+  pods: Informer<Pod>,
+  expectations: ShadowPodExpectations,
+): void {
   shadows.on({
     deleted: (shadow) => {
       const key = keyOf(shadow);
       const { uid = "" } = shadow.metadata;
-      memory.forget(key);
+      expectations.forget(key);
       // One that was marked before it went was deleted in a way that may spare its pod: the garbage collector knows.
-      if (!isDeleting(shadow) && controllerOf(pods.getByKey(key))?.uid === uid) memory.abandon(key, uid);
+      if (!isDeleting(shadow) && controllerOf(pods.getByKey(key))?.uid === uid)
+        expectations.abandon(key, uid);
     },
   });
   const gone = (pod: Pod) => {
-    memory.seen(keyOf(pod));
+    expectations.seen(keyOf(pod));
     const outcome = podOutcome(pod);
     const owner = controllerOf(pod);
     const wanted = shadows.getByKey(keyOf(pod))?.metadata.uid;
     if (outcome !== undefined && wanted !== undefined && owner?.uid === wanted)
-      memory.ended(keyOf(pod), wanted, outcome);
+      expectations.ended(keyOf(pod), wanted, outcome);
   };
   pods.on({
-    added: (pod) => memory.seen(keyOf(pod)),
+    added: (pod) => expectations.seen(keyOf(pod)),
     updated: (before, after) => {
       if (before.metadata.uid !== after.metadata.uid) gone(before);
     },
     deleted: (pod) => {
       gone(pod);
-      memory.gone(keyOf(pod), controllerOf(pod)?.uid);
+      expectations.gone(keyOf(pod), controllerOf(pod)?.uid);
     },
   });
 }
@@ -134,8 +141,8 @@ class ShadowPodReconciler {
   constructor(
     private readonly context: OffloadingContext,
     private readonly pods: Informer<Pod>,
-    private readonly memory: ShadowPodMemory,
-    private readonly home: HomeAddresses,
+    private readonly expectations: ShadowPodExpectations,
+    private readonly configurationOf: (cluster: string) => Configuration | undefined,
     private readonly held: HeldKeys,
     private readonly policy: PodPolicy,
   ) {}
@@ -145,7 +152,7 @@ class ShadowPodReconciler {
     if (shadow === undefined) return pod && (await this.removeAbandoned(key, pod));
     if (isDeleting(shadow) || isTerminal(shadow.status?.phase)) return;
     const uid = shadow.metadata.uid ?? "";
-    const ended = this.memory.outcome(key, uid);
+    const ended = this.expectations.outcome(key, uid);
     if (ended !== undefined) return await this.report(key, shadow, ended);
     if (pod === undefined) return await this.create(key, shadow);
     if (controllerOf(pod)?.uid !== uid)
@@ -159,7 +166,7 @@ class ShadowPodReconciler {
   }
 
   private async reportRunning(key: string, shadow: ShadowPod, uid: string): Promise<Outcome> {
-    const runsForMs = this.memory.runsForMs(key, uid);
+    const runsForMs = this.expectations.runsForMs(key, uid);
     if (runsForMs === 0) this.held.busy();
     const leftMs = RUNNING_LATEST_MS - runsForMs;
     if (leftMs > 0 && this.held.hold(key)) return { requeueAfterMs: leftMs };
@@ -169,12 +176,12 @@ class ShadowPodReconciler {
   /** Of a pod whose ShadowPod was seen to go; the others are left to the garbage collector. */
   private async removeAbandoned(key: string, pod: Pod): Promise<Outcome> {
     const { uid } = pod.metadata;
-    const abandonedForMs = this.memory.abandonedForMs(key, controllerOf(pod)?.uid);
+    const abandonedForMs = this.expectations.abandonedForMs(key, controllerOf(pod)?.uid);
     if (abandonedForMs === undefined || uid === undefined || isDeleting(pod)) return;
     if (abandonedForMs < COLLECTION_MS) return { requeueAfterMs: COLLECTION_MS - abandonedForMs };
     // Many went at once, and it is getting to this one: a second deletion would only hold it up.
-    if (this.memory.isCollecting) return { requeueAfterMs: COLLECTION_MS };
-    this.memory.removing(key);
+    if (this.expectations.isCollecting) return { requeueAfterMs: COLLECTION_MS };
+    this.expectations.removing(key);
     try {
       await this.context.client.delete(Pod, pod.metadata, { uid });
     } catch (error) {
@@ -186,7 +193,7 @@ class ShadowPodReconciler {
     const { client, events } = this.context;
     const { uid = "", labels } = shadow.metadata;
     if (labels?.[Label.reflectionOrigin] === undefined) return;
-    const waitMs = this.memory.unseenForMs(key, uid);
+    const waitMs = this.expectations.unseenForMs(key, uid);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     const source = shadow.spec.pod === undefined ? await client.get(ShadowPod, shadow.metadata) : shadow;
     if (source === undefined || source.metadata.uid !== uid) return;
@@ -199,11 +206,12 @@ class ShadowPodReconciler {
       throw new Terminal(FAILED_CREATE, `Failed to create pod: ${fault}`);
     }
     try {
-      const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
+      const consumer = labels[Label.reflectionOrigin] ?? "";
+      const spec = withReachableHome(source.spec.pod, consumer, this.configurationOf);
       this.held.busy();
-      const pod = await client.createForMetadata(Pod, podOfShadowPod(source, spec));
-      this.memory.created(key, uid);
-      this.memory.wrote(key, uid, {
+      const pod = await client.createForMetadata(Pod, desiredPod(source, spec));
+      this.expectations.created(key, uid);
+      this.expectations.wrote(key, uid, {
         pod: pod.uid ?? "",
         labels: podLabels(source),
         annotations: source.metadata.annotations,
@@ -269,7 +277,7 @@ class ShadowPodReconciler {
     };
     if (patch.labels !== undefined || patch.annotations !== undefined)
       await this.patchPod(shadow, pod, patch);
-    this.memory.wrote(key, uid, { pod: pod.metadata.uid ?? "", labels, annotations });
+    this.expectations.wrote(key, uid, { pod: pod.metadata.uid ?? "", labels, annotations });
   }
 
   private async removable(
@@ -284,7 +292,7 @@ class ShadowPodReconciler {
     };
     if (extra.labels.length === 0 && extra.annotations.length === 0) return extra;
     const uid = shadow.metadata.uid ?? "";
-    const written = this.memory.written(key, uid, pod.metadata.uid ?? "");
+    const written = this.expectations.written(key, uid, pod.metadata.uid ?? "");
     if (written !== undefined) {
       return {
         labels: extra.labels.filter((name) => written.labels?.[name] !== undefined),
@@ -320,13 +328,13 @@ class ShadowPodReconciler {
 
   private async report(key: string, shadow: ShadowPod, phase: string): Promise<void> {
     const { uid = "", generation } = shadow.metadata;
-    if (this.memory.hasReported(key, uid, phase)) return;
+    if (this.expectations.hasReported(key, uid, phase)) return;
     const body = { metadata: { uid }, status: { phase, observedGeneration: generation } };
     await this.context.client.patchForMetadata(ShadowPod, shadow.metadata, body, {
       type: "merge",
       subresource: "status",
     });
-    this.memory.reported(key, uid, phase);
+    this.expectations.reported(key, uid, phase);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Annotation, DataKey, Finalizer, type Secret } from "../api";
 
 /** The control-plane Secrets of one peer, sorted by what they are good for. */
-export interface IdentityChoice {
+interface IdentityChoice {
   /** Replicate with this one. */
   use: Secret | undefined;
   /** Being deleted, and held back by us until nothing is left to clean up with it. */

@@ -19,7 +19,7 @@ const entry = z.object({
 });
 
 /** What this cluster has of a NamespaceMap. */
-export interface MapSource {
+interface MapSource {
   /** What it asks of the provider. */
   desired: Readonly<Record<string, string>>;
   /** What it knows of the provider's answer. */

@@ -17,14 +17,14 @@ import type { CopyWrite } from "./replication-metrics";
 export type SeenCopy = Replicable | "unknown" | undefined;
 
 /** What came of an action. */
-export interface Settled {
+interface Settled {
   /** `gone`: the copy turns out not to be there. `refused`: there is none, and the peer lets us make none. */
   copy?: "gone" | "refused";
   /** When to look again, in milliseconds. */
   requeueAfterMs?: number;
 }
 
-export interface PeerCopiesOptions {
+interface PeerCopiesOptions {
   route: Route;
   remote: KubeClient;
   events: EventRecorder | undefined;

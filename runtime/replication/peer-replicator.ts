@@ -37,7 +37,7 @@ interface Unseen {
   isDenied: boolean;
 }
 
-export interface PeerReplicatorOptions {
+interface PeerReplicatorOptions {
   route: Route;
   /** Where the sources are: the namespace of the peer's control-plane Secret. */
   localNamespace: string;

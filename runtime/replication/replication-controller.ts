@@ -33,7 +33,7 @@ import { SecretMakers } from "./secret-makers";
 import { destinationOf, UnservedSources } from "./unserved-sources";
 import { waitingMessage } from "./waiting-message";
 
-export interface ReplicationOptions {
+interface ReplicationOptions {
   /** This cluster's ID. */
   clusterId: string;
 }

@@ -2,8 +2,7 @@ import type { NodeSelector, NodeSelectorTerm, Toleration } from "kubernetes-type
 
 import { Label, LabelValue, VIRTUAL_NODE_TAINT, VIRTUAL_NODE_TOLERATION } from "../api";
 import { isRecord } from "../api/invalid-object";
-import { both, selectorProduct } from "../offloading/node-selector-product";
-import { isEmptyTerm } from "../offloading/node-selector";
+import { both, isEmptyTerm, selectorProduct } from "../offloading/node-selector";
 import type { PatchOperation } from "./admission-review";
 
 /** What the pod webhook needs of a namespace's NamespaceOffloading. */

@@ -1,8 +1,7 @@
 import type { ShadowPod } from "../../api";
 import { Label } from "../../api/keys";
 import type { Pod } from "../../api/kubernetes";
-import { podOutcome } from "../../offloading/pod-outcome";
-import { isTerminal } from "../../offloading/shadow-pod-phase";
+import { isTerminal, podOutcome } from "../../offloading/shadow-pod-phase";
 import { isReflected, type ReflectionPair } from "../reflection/reflected-metadata";
 import { sourceRecordOf } from "../reflection/source-record";
 import type { LocalPodView, RemotePodView, ShadowPodView } from "./pod-decision";

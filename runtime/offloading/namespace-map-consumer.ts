@@ -10,7 +10,7 @@ import {
 } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { isDeleting } from "./finalizers";
-import { BY_CLUSTER, clusterOfSource, type ConsumerCaches } from "./shared-caches";
+import { BY_CLUSTER, clusterOfSource, type ConsumerCaches } from "./consumer-caches";
 
 const DEFAULT_GRACE_MS = 30_000;
 

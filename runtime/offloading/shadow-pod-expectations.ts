@@ -28,7 +28,7 @@ const COLLECTING_MS = 1_000;
  * What the ShadowPod controller knows from its own writes, to spare requests while the watches lag behind them. Losing it costs requests, never
  * correctness.
  */
-export class ShadowPodMemory {
+export class ShadowPodExpectations {
   private readonly entries = new Map<string, Remembered>();
   private lastCollection = -Infinity;
 

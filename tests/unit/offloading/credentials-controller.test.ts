@@ -4,7 +4,7 @@ import {
   type CredentialsFacts,
   type CredentialsStep,
   decideCredentials,
-} from "../../../runtime/offloading/credentials-hold";
+} from "../../../runtime/offloading/credentials-controller";
 
 describe("the credentials of a slice", () => {
   const idle: CredentialsFacts = { deleting: false, held: false, users: [], madeAgain: true };

@@ -33,7 +33,7 @@ export interface SliceDependencies {
  * @throws Error while an address has no place here
  * @see offloading reference 12.2
  */
-export function sliceOfShadow(
+export function desiredEndpointSlice(
   shadow: ShadowEndpointSlice,
   dependencies: SliceDependencies,
 ): Desired<EndpointSlice> {
@@ -67,7 +67,7 @@ export function sliceOfShadow(
   };
 }
 
-/** The addresses of a ShadowEndpointSlice that are none of its consumer's own; {@link sliceOfShadow} leaves them out. */
+/** The addresses of a ShadowEndpointSlice that are none of its consumer's own; {@link desiredEndpointSlice} leaves them out. */
 export function foreignAddresses(shadow: ShadowEndpointSlice, dependencies: SliceDependencies): string[] {
   const clusterOf = directAddresses(shadow.metadata.annotations?.[Annotation.directConnectionsData]);
   return (shadow.spec.template?.endpoints ?? [])

@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
 
 import type { NamespaceMap } from "../../../runtime/api";
-import type { SelectableVirtualNode } from "../../../runtime/offloading/cluster-selection";
 import {
-  decideMap,
-  type MapDecision,
-  type MapFacts,
-} from "../../../runtime/offloading/namespace-map-creator";
-import {
+  type CompetingOffloading,
+  labelsWithoutNode,
   planMapping,
   planRemoval,
-  type CompetingOffloading,
+  selectClusters,
+  type SelectableVirtualNode,
 } from "../../../runtime/offloading/namespace-offloading-plan";
 
 const map = (
@@ -24,49 +21,75 @@ const map = (
   spec: { desiredMapping },
 });
 
-describe("the map of a cluster", () => {
-  const used = map("milan", { shop: "shop-rome" });
-  const facts: MapFacts = {
-    staying: 0,
-    virtualNodes: 0,
-    map: used,
-    peered: true,
-    aloneForMs: 0,
-    graceMs: 30_000,
+describe("the clusters that a selector takes", () => {
+  const inB = {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: "region", operator: "In", values: ["B"] }] }],
   };
-  const table: [title: string, facts: Partial<MapFacts>, decision: MapDecision][] = [
+  const virtualNode = (
+    name: string,
+    clusterID: string,
+    region: string,
+    deleting = false,
+  ): SelectableVirtualNode => ({
+    name,
+    clusterID,
+    labels: { region },
+    deleting,
+  });
+
+  const table: [title: string, nodes: SelectableVirtualNode[], expected: Record<string, string>][] = [
+    ["none without virtual nodes", [], {}],
     [
-      "is made with the first virtual node",
-      { map: undefined, staying: 1, virtualNodes: 1 },
-      { do: "create" },
+      "by the labels",
+      [virtualNode("m", "milan", "B"), virtualNode("t", "turin", "A")],
+      { milan: "selected", turin: "excluded" },
     ],
-    ["is not made for one that is leaving", { map: undefined, virtualNodes: 1 }, { do: "nothing" }],
     [
-      "is not made a second time before it has gone",
-      { map: map("milan", {}, { deletionTimestamp: "2026-03-01T10:00:00Z" }), staying: 1, virtualNodes: 1 },
-      { do: "nothing" },
+      "where one of several virtual nodes matches, in either order",
+      [
+        virtualNode("m1", "milan", "A"),
+        virtualNode("m2", "milan", "B"),
+        virtualNode("t1", "turin", "B"),
+        virtualNode("t2", "turin", "A"),
+      ],
+      { milan: "selected", turin: "selected" },
     ],
-    ["stays with virtual nodes", { staying: 1, virtualNodes: 2 }, { do: "nothing" }],
-    ["stays while the last one is leaving", { virtualNodes: 1 }, { do: "nothing" }],
-    ["stays a while after the last one", { aloneForMs: 12_000 }, { do: "wait", ms: 18_000 }],
-    ["goes after that", { aloneForMs: 30_000 }, { do: "delete" }],
-    ["goes at once with the peering", { peered: false }, { do: "delete" }],
-    ["goes at once when nothing is in it", { map: map("milan") }, { do: "delete" }],
     [
-      "stays while the provider still holds something",
-      {
-        map: {
-          ...map("milan"),
-          status: { currentMapping: { shop: { remoteNamespace: "shop-rome", phase: "Terminating" } } },
-        },
-      },
-      { do: "wait", ms: 30_000 },
+      "undecided where every virtual node is on its way out",
+      [virtualNode("m", "milan", "A", true)],
+      { milan: "undecided" },
     ],
-    ["is nobody's concern without virtual nodes", { map: undefined }, { do: "nothing" }],
+    [
+      "by the virtual nodes that stay",
+      [virtualNode("m1", "milan", "B", true), virtualNode("m2", "milan", "A")],
+      { milan: "excluded" },
+    ],
+    [
+      "by the virtual nodes that stay, the leaving last",
+      [virtualNode("m2", "milan", "A"), virtualNode("m1", "milan", "B", true)],
+      { milan: "excluded" },
+    ],
   ];
-  for (const [title, given, decision] of table) {
-    it(title, () => assert.deepEqual(decideMap({ ...facts, ...given }), decision));
+  for (const [title, nodes, expected] of table) {
+    it(title, () => assert.deepEqual(Object.fromEntries(selectClusters(inB, nodes)), expected));
   }
+
+  it("are all of them without a selector", () => {
+    const selections = selectClusters(undefined, [virtualNode("m", "milan", "A")]);
+    assert.deepEqual(Object.fromEntries(selections), { milan: "selected" });
+  });
+
+  it("are told by the spec while the Node does not exist", () => {
+    assert.deepEqual(
+      labelsWithoutNode({ clusterID: "milan", labels: { region: "B" }, storageClasses: [{}] }),
+      {
+        region: "B",
+        "liqo.io/remote-cluster-id": "milan",
+        "storage.liqo.io/available": "true",
+      },
+    );
+    assert.equal(labelsWithoutNode({ clusterID: "milan" })["storage.liqo.io/available"], "false");
+  });
 });
 
 describe("a namespace's place in the maps", () => {

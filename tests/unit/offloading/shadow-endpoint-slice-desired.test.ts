@@ -5,8 +5,8 @@ import {
   foreignAddresses,
   isReachable,
   type SliceDependencies,
-  sliceOfShadow,
-} from "../../../runtime/offloading/shadowed-endpoint-slice";
+  desiredEndpointSlice,
+} from "../../../runtime/offloading/shadow-endpoint-slice-desired";
 
 const foreignCluster = (connection?: string, apiServer?: string): ForeignCluster => ({
   apiVersion: "core.liqo.io/v1beta1",
@@ -92,12 +92,12 @@ const dependencies = (changes: Partial<SliceDependencies> = {}): SliceDependenci
   ...changes,
 });
 
-const shown = (slice: ReturnType<typeof sliceOfShadow>) =>
+const shown = (slice: ReturnType<typeof desiredEndpointSlice>) =>
   (slice.endpoints ?? []).map((endpoint) => `${endpoint?.addresses?.join()} ${endpoint?.conditions?.ready}`);
 
 describe("the EndpointSlice of a ShadowEndpointSlice", () => {
   it("leads to the consumer's pods and to what it exports, from here", () => {
-    const slice = sliceOfShadow(shadow(), dependencies());
+    const slice = desiredEndpointSlice(shadow(), dependencies());
     assert.deepEqual(shown(slice), ["10.71.4.7 true", "10.68.0.5 false", "10.71.4.8 true"]);
     assert.deepEqual(slice.ports, [{ name: "http", port: 80, protocol: "TCP" }]);
     assert.equal(slice.metadata.labels?.["liqo.io/managed-by"], "shadowendpointslice");
@@ -120,16 +120,16 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
       const peer = foreignCluster(connection, apiServer);
       assert.equal(isReachable(peer), reachable, `${connection} ${apiServer}`);
       if (connection === undefined) continue;
-      const ready = shown(sliceOfShadow(shadow(), dependencies({ foreignCluster: peer })));
+      const ready = shown(desiredEndpointSlice(shadow(), dependencies({ foreignCluster: peer })));
       assert.deepEqual(ready, [`10.71.4.7 ${reachable}`, "10.68.0.5 false", `10.71.4.8 ${reachable}`]);
     }
   });
 
   it("keeps addresses where the clusters are not connected by us", () => {
     const expected = ["10.31.4.7 true", "10.70.0.5 false", "10.31.4.8 true"];
-    assert.deepEqual(shown(sliceOfShadow(shadow(), dependencies({ networking: false }))), expected);
+    assert.deepEqual(shown(desiredEndpointSlice(shadow(), dependencies({ networking: false }))), expected);
     const apart = dependencies({ foreignCluster: foreignCluster(undefined, "Established") });
-    assert.deepEqual(shown(sliceOfShadow(shadow(), apart)), expected);
+    assert.deepEqual(shown(desiredEndpointSlice(shadow(), apart)), expected);
   });
 
   it("leads to nothing that is not the consumer's own, and says what that was", () => {
@@ -140,7 +140,7 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
       endpoints: [{ addresses: ["172.18.0.2"] }, { addresses: ["10.50.1.9"] }, { addresses: ["10.31.4.7"] }],
       ports: [],
     };
-    assert.deepEqual(shown(sliceOfShadow(stolen, dependencies())), ["10.71.4.7 true"]);
+    assert.deepEqual(shown(desiredEndpointSlice(stolen, dependencies())), ["10.71.4.7 true"]);
     assert.deepEqual(foreignAddresses(stolen, dependencies()), ["172.18.0.2", "10.50.1.9"]);
     assert.deepEqual(foreignAddresses(shadow(), dependencies()), []);
     assert.deepEqual(foreignAddresses(stolen, dependencies({ networking: false })), []);
@@ -149,7 +149,7 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
   it("waits for the consumer's networks to have their places", () => {
     const waiting = dependencies({ configurationOf: () => undefined });
     assert.throws(
-      () => sliceOfShadow(shadow(), waiting),
+      () => desiredEndpointSlice(shadow(), waiting),
       /networks of rome have no place in this cluster yet/,
     );
   });
@@ -168,13 +168,13 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
   };
 
   it("leads to pods of another cluster without passing through the consumer", () => {
-    const slice = sliceOfShadow(direct, dependencies());
+    const slice = desiredEndpointSlice(direct, dependencies());
     assert.deepEqual(shown(slice), ["10.90.1.9 true", "10.71.4.7 true"]);
     assert.deepEqual(slice.metadata.annotations, { team: "sales" });
   });
 
   it("leaves such pods out where that is not allowed, and says where it cannot be", () => {
-    assert.deepEqual(shown(sliceOfShadow(direct, dependencies({ directConnections: false }))), [
+    assert.deepEqual(shown(desiredEndpointSlice(direct, dependencies({ directConnections: false }))), [
       "10.71.4.7 true",
     ]);
     const alone = dependencies({
@@ -182,17 +182,20 @@ describe("the EndpointSlice of a ShadowEndpointSlice", () => {
         cluster === "rome" ? configuration(["10.31.0.0/16", "10.71.0.0/16"]) : undefined,
     });
     assert.throws(
-      () => sliceOfShadow(direct, alone),
+      () => desiredEndpointSlice(direct, alone),
       /10\.50\.1\.9 is a pod of turin, with which .* no network/,
     );
     const outside = dependencies({ configurationOf: () => configuration(["10.51.0.0/16", "10.91.0.0/16"]) });
-    assert.throws(() => sliceOfShadow(direct, outside), /10\.50\.1\.9 is in no pod network/);
+    assert.throws(() => desiredEndpointSlice(direct, outside), /10\.50\.1\.9 is in no pod network/);
   });
 
   it("refuses data that it cannot read", () => {
     for (const data of ["{", '{"turin":"10.50.1.9"}']) {
       const faulty = shadow({ annotations: { "liqo.io/direct-connections-data": data } });
-      assert.throws(() => sliceOfShadow(faulty, dependencies()), /liqo\.io\/direct-connections-data is not/);
+      assert.throws(
+        () => desiredEndpointSlice(faulty, dependencies()),
+        /liqo\.io\/direct-connections-data is not/,
+      );
     }
   });
 });

@@ -1,5 +1,8 @@
-import { type Desired, Label, LabelValue, type Pod, type ShadowPod } from "../api";
+import type { PodSpec } from "kubernetes-types/core/v1";
+
+import { type Configuration, type Desired, Label, LabelValue, type Pod, type ShadowPod } from "../api";
 import { controlledBy } from "../kube";
+import { mapAddress } from "../networking/address-mapping";
 
 type Strings = Readonly<Record<string, string>>;
 
@@ -20,10 +23,7 @@ export function podLabels(shadowPod: ShadowPod): Record<string, string> {
  *
  * @see offloading reference 12.1
  */
-export function podOfShadowPod(
-  shadowPod: ShadowPod,
-  spec: NonNullable<ShadowPod["spec"]["pod"]>,
-): Desired<Pod> {
+export function desiredPod(shadowPod: ShadowPod, spec: NonNullable<ShadowPod["spec"]["pod"]>): Desired<Pod> {
   const { name, namespace, annotations } = shadowPod.metadata;
   return {
     apiVersion: "v1",
@@ -37,6 +37,38 @@ export function podOfShadowPod(
     },
     spec,
   };
+}
+
+/** Name by which offloaded pods call the API server of the cluster they come from. */
+const HOME_API_SERVER = "kubernetes.default";
+
+/**
+ * A pod's spec in which the aliases of its home API server have an address that this cluster reaches: the consumer only knows the one by which it
+ * reaches itself. Without a Configuration the clusters share no network, and an alias of that name is the pod's own business.
+ *
+ * @param configurationOf the Configuration of a peer; called only where the pod has such an alias
+ * @throws Error while the networks of the consumer have no place here yet
+ * @see offloading reference 12.1 and 12.4
+ */
+export function withReachableHome(
+  spec: PodSpec,
+  consumer: string,
+  configurationOf: (cluster: string) => Configuration | undefined,
+): PodSpec {
+  const { hostAliases = [] } = spec;
+  if (!hostAliases.some(isHome)) return spec;
+  const configuration = configurationOf(consumer);
+  if (configuration === undefined) return spec;
+  return {
+    ...spec,
+    hostAliases: hostAliases.map((alias) =>
+      isHome(alias) && alias.ip !== undefined ? { ...alias, ip: mapAddress(alias.ip, configuration) } : alias,
+    ),
+  };
+}
+
+function isHome({ hostnames = [] }: { hostnames?: readonly string[] }): boolean {
+  return hostnames.includes(HOME_API_SERVER);
 }
 
 /** Keys to set, and with null to remove. */

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 
-import type { Pod, ShadowPod } from "../../../runtime/api";
-import { drainable } from "../../../runtime/offloading/drain";
+import type { ShadowPod } from "../../../runtime/api";
 import {
   additions,
-  podOfShadowPod,
+  desiredPod,
   surplus,
   writtenByCreator,
-} from "../../../runtime/offloading/shadowed-pod";
+} from "../../../runtime/offloading/shadow-pod-desired";
 
 const shadow: ShadowPod = {
   apiVersion: "offloading.liqo.io/v1beta1",
@@ -25,7 +24,7 @@ const shadow: ShadowPod = {
 describe("the pod of a ShadowPod", () => {
   it("has its name, metadata and spec, belongs to it and says so", () => {
     const spec = { containers: [{ name: "web", image: "web:1" }] };
-    assert.deepEqual(podOfShadowPod(shadow, spec), {
+    assert.deepEqual(desiredPod(shadow, spec), {
       apiVersion: "v1",
       kind: "Pod",
       metadata: {
@@ -54,7 +53,7 @@ describe("the pod of a ShadowPod", () => {
       "networking.liqo.io/active": "true",
       "networking.liqo.io/gateway-name": "turin",
     };
-    const { metadata } = podOfShadowPod(
+    const { metadata } = desiredPod(
       { ...shadow, metadata: { ...shadow.metadata, labels } },
       { containers: [] },
     );
@@ -84,30 +83,5 @@ describe("the pod of a ShadowPod", () => {
     assert.deepEqual([...writtenByCreator(fields, "s1").labels].sort(), ["app", "tier"]);
     assert.deepEqual([...writtenByCreator(fields, "s2").labels], []);
     assert.deepEqual([...writtenByCreator(undefined, "s1").annotations], []);
-  });
-});
-
-describe("a drain", () => {
-  it("waits for all pods but those of DaemonSets and mirrors", () => {
-    const pod = (name: string, metadata: object = {}): Pod => ({
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { name, namespace: "shop", ...metadata },
-      spec: { containers: [] },
-    });
-    const owned = (kind: string, controller = true) => ({
-      ownerReferences: [{ apiVersion: "apps/v1", kind, name: "x", uid: "1", controller }],
-    });
-    const pods = [
-      pod("bare"),
-      pod("replica", owned("ReplicaSet")),
-      pod("daemon", owned("DaemonSet")),
-      pod("friend", owned("DaemonSet", false)),
-      pod("static", { annotations: { "kubernetes.io/config.mirror": "x" } }),
-    ];
-    assert.deepEqual(
-      drainable(pods).map(({ metadata }) => metadata.name),
-      ["bare", "replica", "friend"],
-    );
   });
 });

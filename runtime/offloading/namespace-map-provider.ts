@@ -1,5 +1,4 @@
 import {
-  Annotation,
   EventReason,
   Finalizer,
   type KubeObject,
@@ -14,7 +13,6 @@ import {
   type Controller,
   exceptStatus,
   type Informer,
-  isAlreadyExists,
   keyOf,
   type Outcome,
   patchStatusIfChanged,
@@ -22,22 +20,22 @@ import {
   runController,
   watches,
 } from "../kube";
-import type { PodSecurityLevel } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
-import { namespaceLimitOf, NamespaceRoom } from "./namespace-room";
-import { type Refusal, RefusedMappings } from "./refused-mappings";
-import { holderOfRemote, isSettled } from "./remote-name-holders";
+import { consumerOf, namespaceLimitOf, podSecurityOf } from "./remote-namespace-policy";
+import { holderOfRemote, isSettled, type Refusal, RefusedMappings } from "./namespace-map-decision";
 import {
-  createNamespace,
-  desiredRoleBinding,
+  bindConsumer,
+  createRemoteNamespace,
+  enforcePodSecurity,
+  NamespaceLimitReached,
+  NamespaceReservations,
   NamespaceTaken,
   originalNameOf,
   ownerOf,
   type RemoteOwner,
 } from "./remote-namespace";
-import { consumerOf, podSecurityOf, podSecurityPatch, reservedNamespace } from "./remote-namespace-policy";
 
 /** A namespace that somebody else holds is tried for again after this time: its deletion is not watched. */
 const TAKEN_AGAIN_MS = 10_000;
@@ -47,7 +45,7 @@ interface Caches {
   /** Those of peers: their tenant namespaces, and what was made for them. */
   namespaces: Informer<Namespace>;
   roleBindings: Informer<RoleBinding>;
-  room: NamespaceRoom;
+  reservations: NamespaceReservations;
 }
 
 interface MapMappings {
@@ -63,9 +61,6 @@ interface Owner extends Omit<RemoteOwner, "consumer"> {
   /** How many namespaces the consumer gets. */
   namespaceLimit: number;
 }
-
-/** The consumer has as many namespaces as it gets. */
-class NoRoom extends NamespaceTaken {}
 
 const BY_NAMESPACE = "namespace";
 
@@ -89,7 +84,7 @@ export function namespaceMapController(
   const caches: Caches = {
     maps: informers.informer(NamespaceMap),
     namespaces,
-    room: new NamespaceRoom(namespaces),
+    reservations: new NamespaceReservations(namespaces),
     roleBindings: informers.informer(RoleBinding, { labelSelector: Label.remoteClusterID }),
   };
   const refused = new RefusedMappings();
@@ -178,7 +173,8 @@ async function reconcile(
     ...Object.entries(desired).map(async ([local, remote]) => {
       const result = await provide(local, remote, mappings, owner, context, caches);
       current[local] = { remoteNamespace: remote, phase: result.phase };
-      if (result.error instanceof NoRoom) full ??= { local, remote, message: result.error.message };
+      if (result.error instanceof NamespaceLimitReached)
+        full ??= { local, remote, message: result.error.message };
       else if (result.error instanceof NamespaceTaken)
         refusals.push({ local, remote, message: result.error.message });
       else if (result.error !== undefined) failures.push(result.error);
@@ -265,72 +261,17 @@ async function provide(
       );
     }
     const known = { ...owner, consumer };
-    if (namespace === undefined || !owned) await createUnreserved(client, remote, local, known, caches.room);
-    else if (!isDeleting(namespace)) await secure(namespace, owner.podSecurity, client);
+    if (namespace === undefined || !owned)
+      await createRemoteNamespace(client, remote, local, known, caches.reservations);
+    else if (!isDeleting(namespace)) await enforcePodSecurity(client, namespace, owner.podSecurity);
     // A namespace on its way out takes nothing new; its end comes back as an event.
-    if (namespace === undefined || !isDeleting(namespace)) await bind(remote, known, client, caches);
+    if (namespace === undefined || !isDeleting(namespace))
+      await bindConsumer(client, remote, known, caches.roleBindings);
     return { phase: "Accepted" };
   } catch (error) {
     if (error instanceof NamespaceTaken) return { phase: "CreationLoopBackOff", error };
     const accepted = before?.phase === "Accepted" && before.remoteNamespace === remote;
     return { phase: accepted ? "Accepted" : "CreationLoopBackOff", error };
-  }
-}
-
-async function createUnreserved(
-  client: OffloadingContext["client"],
-  remote: string,
-  local: string,
-  owner: RemoteOwner & Pick<Owner, "liqoNamespace" | "namespaceLimit">,
-  room: NamespaceRoom,
-): Promise<void> {
-  const reserved = reservedNamespace(remote, owner.liqoNamespace);
-  if (reserved !== undefined)
-    throw new NamespaceTaken(
-      `namespace ${remote} is given to no consumer: ${reserved}; offload under another name`,
-    );
-  const { consumer, namespaceLimit, tenantNamespace } = owner;
-  if (!room.take(consumer, remote, namespaceLimit))
-    throw new NoRoom(
-      `namespace ${remote} is not made: cluster "${consumer}" gets ${namespaceLimit} namespaces here; end the offloading of another one, or have the provider's administrator raise the annotation ${Annotation.namespaceLimit} of namespace ${tenantNamespace}`,
-    );
-  try {
-    await createNamespace(client, remote, local, owner);
-  } catch (error) {
-    room.giveBack(consumer, remote);
-    throw error;
-  }
-}
-
-/** Holds the pods of a namespace to a standard; an administrator's own choice stays. */
-async function secure(
-  namespace: Namespace,
-  level: PodSecurityLevel,
-  client: OffloadingContext["client"],
-): Promise<void> {
-  const patch = podSecurityPatch(namespace, level);
-  if (patch === undefined) return;
-  const { name, uid, resourceVersion } = namespace.metadata;
-  // Locked: an administrator may choose at this moment.
-  await client.patch(
-    Namespace,
-    { name },
-    { metadata: { uid, resourceVersion, ...patch } },
-    { type: "merge" },
-  );
-}
-
-async function bind(
-  remote: string,
-  owner: RemoteOwner,
-  client: OffloadingContext["client"],
-  caches: Caches,
-): Promise<void> {
-  if (caches.roleBindings.get(owner.tenantNamespace, remote) !== undefined) return;
-  try {
-    await client.create(RoleBinding, desiredRoleBinding(remote, owner));
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
   }
 }
 

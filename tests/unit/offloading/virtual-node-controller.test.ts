@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 
 import {
   type VirtualNodeConditionStatus,
-  virtualNodeCondition,
   withConditions,
-} from "../../../runtime/offloading/virtual-node-conditions";
+} from "../../../runtime/offloading/virtual-node-controller";
 
 const then = "2026-03-01T10:00:00Z";
 const now = "2026-03-01T11:00:00Z";
@@ -48,10 +47,5 @@ describe("the conditions of a virtual node", () => {
       { type: "VirtualKubelet", status: "Running", lastTransitionTime: now },
       doubled[0],
     ]);
-  });
-
-  it("read as None where they are missing", () => {
-    assert.equal(virtualNodeCondition(undefined, "Node"), "None");
-    assert.equal(virtualNodeCondition([{ type: "Node", status: "Running" }], "Node"), "Running");
   });
 });

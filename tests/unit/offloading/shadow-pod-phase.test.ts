@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 
-import { podOutcome } from "../../../runtime/offloading/pod-outcome";
-import { phaseToReport } from "../../../runtime/offloading/shadow-pod-phase";
+import { phaseToReport, podOutcome } from "../../../runtime/offloading/shadow-pod-phase";
 
 interface Facts {
   phase: string;

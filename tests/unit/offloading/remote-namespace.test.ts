@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 
 import { Namespace } from "../../../runtime/api";
-import { namespaceLimitOf, NamespaceRoom } from "../../../runtime/offloading/namespace-room";
+import { NamespaceReservations } from "../../../runtime/offloading/remote-namespace";
+import { namespaceLimitOf } from "../../../runtime/offloading/remote-namespace-policy";
 
 const made = (name: string, consumer: string): Namespace => ({
   apiVersion: Namespace.apiVersion,
@@ -22,7 +23,7 @@ const tenant = (limit?: string): Namespace => ({
   },
 });
 
-describe("the room for a consumer's namespaces", () => {
+describe("the limit of a consumer's namespaces", () => {
   const indexed = new Map<string, (namespace: Namespace) => string[]>();
   const cacheOf = (namespaces: Namespace[]) => ({
     addIndex: (name: string, keysOf: (namespace: Namespace) => string[]) => void indexed.set(name, keysOf),
@@ -31,18 +32,18 @@ describe("the room for a consumer's namespaces", () => {
     get: (name: string) => namespaces.find(({ metadata }) => metadata.name === name),
   });
 
-  it("ends at the limit, which those count for that no watch shows yet", () => {
+  it("counts namespaces that the watch does not show yet", () => {
     const there = [tenant(), made("shop-rome", "rome"), made("shop-turin", "turin")];
-    const room = new NamespaceRoom(cacheOf(there));
+    const reservations = new NamespaceReservations(cacheOf(there));
     assert.deepEqual(
-      ["a", "b", "c", "b"].map((name) => room.take("rome", name, 3)),
+      ["a", "b", "c", "b"].map((name) => reservations.reserve("rome", name, 3)),
       [true, true, false, true],
     );
     there.push(made("a", "rome"));
-    assert.equal(room.take("rome", "c", 3), false);
-    assert.equal(room.take("turin", "d", 3), true);
-    room.giveBack("rome", "b");
-    assert.equal(room.take("rome", "c", 3), true);
+    assert.equal(reservations.reserve("rome", "c", 3), false);
+    assert.equal(reservations.reserve("turin", "d", 3), true);
+    reservations.release("rome", "b");
+    assert.equal(reservations.reserve("rome", "c", 3), true);
   });
 
   it("is what the tenant namespace says, and a thousand where it says nothing of use", () => {
