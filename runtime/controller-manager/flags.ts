@@ -5,12 +5,12 @@ import type { AuthenticationOptions } from "../authentication/options";
 import { AwsHttpsApi } from "../authentication/identity-provider/aws-https-api";
 import { UsageError } from "../component/command-line";
 import * as flag from "../component/flags";
-import type { ForeignClusterOptions } from "../foreign-cluster/options";
+import type { ForeignClusterOptions } from "../foreign-cluster/peer-caches";
 import type { IpamOptions } from "../ipam/options";
 import { DEFAULT_POOLS } from "../ipam/pools";
 import type { Clock } from "../kube";
 import type { NetworkingOptions } from "../networking/options";
-import type { TelemetryOptions } from "../telemetry/start";
+import type { TelemetryOptions } from "../telemetry/telemetry";
 import { NetworkingRole, OVERLAY_PORT } from "../plan/networking/names";
 import { type PodPolicy, podSecurityLevels } from "../plan/pod-policy";
 

@@ -8,7 +8,7 @@ import {
   Node,
   VirtualNode,
 } from "../api";
-import { isDeclaredDead } from "../foreign-cluster/peer-state";
+import { isDeclaredDead } from "../foreign-cluster/conditions";
 import type { Informer, InformerSet, SourceEvent } from "../kube";
 
 /** By the cluster at the other end. */

@@ -1,7 +1,7 @@
 import { ConditionReason, EventReason, type Kind, Name, NamespaceMap, NamespaceOffloading } from "../api";
 import { isRecord } from "../api/invalid-object";
 import { conditionStatus, type EventRecorder, type KubeClient } from "../kube";
-import { namespaceName } from "./answer-fields";
+import { namespaceName } from "./answer";
 import type { Replicable } from "./copy";
 
 const TAKEN: string = ConditionReason.remoteNamespaceTaken;

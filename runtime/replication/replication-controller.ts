@@ -10,7 +10,7 @@ import {
   Namespace,
   Secret,
 } from "../api";
-import { isDeclaredDead, isSilent } from "../foreign-cluster/peer-state";
+import { isDeclaredDead, isSilent } from "../foreign-cluster/conditions";
 import { usableKubeconfig } from "../identity";
 import {
   type Controller,
@@ -25,13 +25,10 @@ import {
   watches,
 } from "../kube";
 import { maySpeakOf } from "../plan/peer-namespace";
-import { chooseIdentity } from "./choose-identity";
+import { chooseIdentity, SecretMakers, waitingMessage } from "./control-plane-secret";
 import { PeerReplicator } from "./peer-replicator";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
-import { isDisowned, unlessGone } from "./source-finalizer";
-import { SecretMakers } from "./secret-makers";
-import { destinationOf, UnservedSources } from "./unserved-sources";
-import { waitingMessage } from "./waiting-message";
+import { destinationOf, isDisowned, unlessGone, UnservedSources } from "./sources";
 
 interface ReplicationOptions {
   /** This cluster's ID. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+
 import type { Secret } from "../../../runtime/api";
-import { chooseIdentity } from "../../../runtime/replication/choose-identity";
-import { Recreation } from "../../../runtime/replication/recreation";
+import { chooseIdentity, waitingMessage } from "../../../runtime/replication/control-plane-secret";
+import type { Replicable } from "../../../runtime/replication/copy";
 
 const secret = (
   name: string,
@@ -69,33 +70,32 @@ describe("the Secret to replicate with", () => {
   }
 });
 
-describe("the making of copies that do not stay", () => {
-  it("goes on at once the first time, then ever slower, at most every half minute", () => {
-    let now = 0;
-    const recreation = new Recreation(() => now);
-    const delays: number[] = [];
-    for (let time = 0; time < 8; time++) {
-      const delay = recreation.delayMs("a");
-      delays.push(delay);
-      now += delay;
-      assert.equal(recreation.delayMs("a"), 0);
-      recreation.attempted("a");
-    }
-    assert.deepEqual(delays, [0, 0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000]);
-    assert.equal(recreation.delayMs("b"), 0, "another is not held back");
+const slice = (name: string, deletionTimestamp?: string): Replicable => ({
+  apiVersion: "authentication.liqo.io/v1beta1",
+  kind: "ResourceSlice",
+  metadata: { name, namespace: "to-milan", ...(deletionTimestamp ? { deletionTimestamp } : {}) },
+  spec: {},
+});
+const goingSlice = (name: string) => slice(name, "2026-03-01T10:00:00Z");
+
+describe("what the deletion of a control-plane Secret waits for", () => {
+  it("is told of by name and with the way out, where objects stay", () => {
+    const message = waitingMessage("milan", [slice("pool"), goingSlice("old")], true) ?? "";
+    assert.match(message, /cluster "milan".*ResourceSlice "to-milan\/pool"; delete them.*liqoctl unpeer/);
+    assert.ok(!message.includes("old"), "that goes by itself");
   });
 
-  it("begins anew after a minute without trouble, and with a new source", () => {
-    let now = 0;
-    const recreation = new Recreation(() => now);
-    for (let time = 0; time < 5; time++) recreation.attempted("a");
-    assert.ok(recreation.delayMs("a") > 0);
-    now += 60_001;
-    assert.equal(recreation.delayMs("a"), 0);
-    recreation.attempted("a");
-    assert.equal(recreation.delayMs("a"), 0);
-    for (let time = 0; time < 5; time++) recreation.attempted("a");
-    recreation.forget("a");
-    assert.equal(recreation.delayMs("a"), 0);
+  it("names few of many", () => {
+    const many = ["a", "b", "c", "d", "e", "f", "g"].map((name) => slice(name));
+    assert.match(waitingMessage("milan", many, false) ?? "", /"to-milan\/e" and 2 more;/);
+  });
+
+  it("is the peer's answer where all goes already", () => {
+    assert.equal(waitingMessage("milan", [goingSlice("pool")], false), undefined);
+    assert.match(
+      waitingMessage("milan", [goingSlice("pool")], true) ?? "",
+      /copies of ResourceSlice "to-milan\/pool"/,
+    );
+    assert.match(waitingMessage("milan", [], true) ?? "", /does not answer.*liqoctl force unpeer/);
   });
 });
