@@ -5,8 +5,8 @@ export interface Mappings {
 }
 
 /**
- * The local namespace that a remote one is for, where the map has several of that name: the one that it was made for, else one that has
- * it, else the first by name. The others are refused, for one would delete the objects of the other as leftovers.
+ * The local namespace that holds a remote one where several entries of a map name it: the one that it was made for, else one whose entry is
+ * accepted, else the first by name. The others are refused, because two that shared it would delete each other's objects as leftovers.
  *
  * @param madeFor the namespace that the remote one was made for; undefined where that is not known, or it does not exist
  */
@@ -22,8 +22,8 @@ export function holderOfRemote(
 }
 
 /**
- * Whether a remote namespace is its holder's, and stays. Otherwise it is what another namespace left behind, which goes first: the holder
- * is not to find it.
+ * Whether a remote namespace belongs to its holder and stays. Otherwise another local namespace left it behind: we delete it first, so that the
+ * holder does not find its objects.
  *
  * @see {@link holderOfRemote} for the parameters
  */
@@ -37,7 +37,7 @@ export function isSettled(remote: string, mappings: Mappings, madeFor: string | 
 
 const indexes = new WeakMap<Mappings, ReadonlyMap<string, string[]>>();
 
-/** The local namespaces that ask for each remote one, by name. Made once for a map: a consumer's may have tens of thousands of entries. */
+/** The local namespaces that ask for each remote one, by name. Computed once a map, which may have tens of thousands of entries. */
 function claimantsOf(mappings: Mappings): ReadonlyMap<string, string[]> {
   const known = indexes.get(mappings);
   if (known !== undefined) return known;
@@ -59,13 +59,13 @@ function holds(entry: Mappings["before"][string] | undefined, remote: string): b
   return entry?.remoteNamespace === remote && entry.phase === "Accepted";
 }
 
-/** What is known of one entry of a map before it is looked at again. */
+/** One entry of a map's status before a reconcile. */
 interface EntryBefore {
   remoteNamespace?: string;
   phase?: string;
 }
 
-/** One entry of a map whose remote namespace is somebody else's. */
+/** An entry of a map that is refused because its remote namespace is not available. */
 export interface Refusal {
   local: string;
   remote: string;
@@ -74,8 +74,8 @@ export interface Refusal {
 }
 
 /**
- * Which refusals of a map's entries are new, so that each is told once and not with every look: those that were not refused before, or for
- * another cause. Of what was refused before this process began, the process before it has told.
+ * Remembers refusals, so that each is reported once and not with every reconcile. A refusal is new when the entry was not refused before, or for
+ * another reason. What was already refused when this process started was reported by its predecessor.
  */
 export class RefusedMappings {
   /** By map, then by entry: the message that was told last. */

@@ -23,7 +23,7 @@ import {
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers";
 import type { MappingPhase } from "./namespace-offloading-status";
-import { consumerOf, namespaceLimitOf, podSecurityOf } from "./remote-namespace-policy";
+import { consumerOfTenantNamespace, namespaceLimitOf, podSecurityOf } from "./remote-namespace-policy";
 import { holderOfRemote, isSettled, type Refusal, RefusedMappings } from "./namespace-map-decision";
 import {
   bindConsumer,
@@ -37,12 +37,12 @@ import {
   type RemoteOwner,
 } from "./remote-namespace";
 
-/** A namespace that somebody else holds is tried for again after this time: its deletion is not watched. */
+/** The deletion of a namespace that is not ours is not watched: we retry the name after this time. */
 const TAKEN_AGAIN_MS = 10_000;
 
 interface Caches {
   maps: Informer<NamespaceMap>;
-  /** Those of peers: their tenant namespaces, and what was made for them. */
+  /** Namespaces that name a peer: tenant namespaces and remote namespaces. */
   namespaces: Informer<Namespace>;
   roleBindings: Informer<RoleBinding>;
   reservations: NamespaceReservations;
@@ -67,11 +67,12 @@ const BY_NAMESPACE = "namespace";
 type Current = Record<string, { remoteNamespace?: string; phase?: MappingPhase }>;
 
 /**
- * Makes the namespaces that consumers ask for in the copies of their maps, removes those that they no longer ask for, and tells how far it is.
- * A namespace that somebody deletes comes back; one that belongs to somebody else is left alone.
+ * The provider's side of NamespaceMaps: creates the namespaces that consumers ask for in the copies of their maps, deletes those that they no longer
+ * ask for, and reports the progress in the map's status. It recreates a remote namespace that somebody deletes, and never touches one that is not
+ * the map's.
  *
- * The consumer writes the map, its labels and its status: whose the map is says the tenant namespace that it is in, and whose a namespace is, the
- * namespace.
+ * The consumer writes the map, its labels and its status, so none of these is trusted: the tenant namespace says whose the map is, and the remote
+ * namespace itself says whose it is.
  *
  * @see offloading reference 4.4
  */
@@ -112,8 +113,8 @@ export function namespaceMapController(
         if (map === undefined) return refused.forget(key);
         const tenantNamespace = map.metadata.namespace ?? "";
         const tenant = caches.namespaces.get(tenantNamespace);
-        const consumer = consumerOf(tenant);
-        // One that has got something can give it back, whatever has become of the labels.
+        const consumer = consumerOfTenantNamespace(tenant);
+        // A map that was served can be withdrawn, even if its labels have changed since.
         const served = hasFinalizer(map, Finalizer.namespaceMap);
         const mayServe = isCopy(map) && (consumer !== undefined || served);
         if (isDeleting(map) ? !served && !isCopy(map) : !mayServe) return;
@@ -159,14 +160,14 @@ async function reconcile(
   const desired = isDeleting(observed) ? {} : (observed.spec.desiredMapping ?? {});
   const before: Current = observed.status?.currentMapping ?? {};
   const mappings = { desired, before };
-  // A map of nothing has nothing to clean up: held back, it would cost the removal of its namespace a round of eight seconds.
+  // An empty map has nothing to clean up. With a finalizer it would delay the deletion of its namespace by eight seconds.
   const map = isEmpty(desired)
     ? observed
     : await withFinalizer(client, NamespaceMap, observed, Finalizer.namespaceMap);
   const current: Current = {};
   const failures: unknown[] = [];
   const refusals: Refusal[] = [];
-  // Told of once, however many are too many.
+  // One event for all namespaces above the limit.
   let full: Refusal | undefined;
 
   await Promise.all([
@@ -209,7 +210,7 @@ async function reconcile(
   return refusals.length > 0 ? { requeueAfterMs: TAKEN_AGAIN_MS } : undefined;
 }
 
-/** To the provider's administrator, who alone can free the name; the consumer reads of it in its NamespaceOffloading. */
+/** Tells the provider's administrator, who alone can free the name. The consumer reads of it in its NamespaceOffloading. */
 function tellRefusal(
   { local, remote, message }: Refusal,
   map: NamespaceMap,
@@ -231,7 +232,7 @@ interface Provided {
   error?: unknown;
 }
 
-/** A namespace with the right for the consumer in it. What can't be read or bound for the moment takes no namespace back. */
+/** Creates the namespace of an entry and binds the consumer to it. A transient failure leaves an accepted entry accepted. */
 async function provide(
   local: string,
   remote: string,
@@ -264,7 +265,7 @@ async function provide(
     if (namespace === undefined || !owned)
       await createRemoteNamespace(client, remote, local, known, caches.reservations);
     else if (!isDeleting(namespace)) await enforcePodSecurity(client, namespace, owner.podSecurity);
-    // A namespace on its way out takes nothing new; its end comes back as an event.
+    // Nothing can be created in a terminating namespace; its deletion triggers the next reconcile.
     if (namespace === undefined || !isDeleting(namespace))
       await bindConsumer(client, remote, known, caches.roleBindings);
     return { phase: "Accepted" };
@@ -275,7 +276,7 @@ async function provide(
   }
 }
 
-/** Deletes a namespace of the map, unless another entry has it. @returns whether nothing is left to wait for */
+/** Deletes a namespace of the map, unless another entry has it. @returns true when nothing is left to wait for */
 async function withdraw(
   remote: string,
   mappings: MapMappings,

@@ -10,7 +10,12 @@ import {
 } from "../api";
 import { type Informer, isAlreadyExists, type KubeClient } from "../kube";
 import type { PodSecurityLevel } from "../plan/pod-policy";
-import { podSecurityMarks, podSecurityPatch, reservedNamespace } from "./remote-namespace-policy";
+import {
+  consumerOfRemoteNamespace,
+  podSecurityMarks,
+  podSecurityPatch,
+  reservedNamespace,
+} from "./remote-namespace-policy";
 
 /** The map that a remote namespace belongs to. */
 export interface RemoteOwner {
@@ -199,8 +204,8 @@ export class NamespaceReservations {
   }
 }
 
-/** The consumer that a namespace was made for; tenant namespaces were not. */
+/** Index key: the consumer that a remote namespace was made for; none for a tenant namespace. */
 function madeFor(namespace: Namespace): string[] {
-  const consumer = namespace.metadata.labels?.[Label.remoteClusterID];
+  const consumer = consumerOfRemoteNamespace(namespace);
   return consumer === undefined || ownerOf(namespace) === undefined ? [] : [consumer];
 }

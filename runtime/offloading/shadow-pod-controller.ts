@@ -36,18 +36,18 @@ import { ShadowPodExpectations } from "./shadow-pod-expectations";
 const BY_CLUSTER = "cluster";
 /** The deletion of a pod that is not ours, and holds the name, is not watched: we retry after this time. */
 const TAKEN_AGAIN_MS = 15_000;
-/** The garbage collector deletes the pod of a ShadowPod that went at once, but for the first half minute of a cluster, when it does not know of the kind yet. */
+/** The garbage collector deletes the pod of a deleted ShadowPod at once, except in the first half minute of a cluster: it does not know our kinds yet. */
 const COLLECTION_MS = 2_000;
-/** That a pod runs is for people to read: it waits while pods are being made or start, but no longer than this. */
+/** People read that a pod runs. While other pods are created or start, this write waits, but no longer than this. */
 const RUNNING_LATEST_MS = 60_000;
-/** What a Pod Security Standard forbids stays forbidden until the namespace has another one, which is an event. */
+/** A pod that a Pod Security Standard forbids stays forbidden until the standard changes, which is a watch event. */
 const FORBIDDEN_AGAIN_MS = 300_000;
-/** A pod of an earlier ShadowPod is being collected. */
+/** The garbage collector needs about this long for the pod of an earlier ShadowPod. */
 const COLLECTED_MS = 250;
 
 /**
- * Gives each ShadowPod its pod: one request, and one more when it runs and when it has ended. A pod that goes without having ended is made anew;
- * one that is not the ShadowPod's own is never touched.
+ * Creates the pod of each ShadowPod and reports its phase: one request to create, one when the pod runs and one when it has ended. It recreates a
+ * pod that is deleted before it has ended, and never touches a pod that is not the ShadowPod's own.
  *
  * @see offloading reference 12.1
  */
@@ -101,7 +101,7 @@ function standardChanged(event: SourceEvent<Namespace>): boolean {
   return event.type === "updated" && of(event.before) !== of(event.object);
 }
 
-/** A pod that ended and was deleted at once leaves only its last state to tell how; a ShadowPod that went, only its pod. */
+/** Records what only a deletion event shows: how a deleted pod ended, and that a deleted ShadowPod left its pod. */
 function rememberEnded(
   shadows: Informer<ShadowPod>,
   pods: Informer<Pod>,
@@ -112,7 +112,7 @@ function rememberEnded(
       const key = keyOf(shadow);
       const { uid = "" } = shadow.metadata;
       expectations.forget(key);
-      // One that was marked before it went was deleted in a way that may spare its pod: the garbage collector knows.
+      // A ShadowPod with a deletion timestamp may have been deleted with orphaning: the garbage collector decides about its pod.
       if (!isDeleting(shadow) && controllerOf(pods.getByKey(key))?.uid === uid)
         expectations.abandon(key, uid);
     },
@@ -179,7 +179,7 @@ class ShadowPodReconciler {
     const abandonedForMs = this.expectations.abandonedForMs(key, controllerOf(pod)?.uid);
     if (abandonedForMs === undefined || uid === undefined || isDeleting(pod)) return;
     if (abandonedForMs < COLLECTION_MS) return { requeueAfterMs: COLLECTION_MS - abandonedForMs };
-    // Many went at once, and it is getting to this one: a second deletion would only hold it up.
+    // The garbage collector is working through many pods: a second deletion would only delay it.
     if (this.expectations.isCollecting) return { requeueAfterMs: COLLECTION_MS };
     this.expectations.removing(key);
     try {
@@ -199,7 +199,7 @@ class ShadowPodReconciler {
     if (source === undefined || source.metadata.uid !== uid) return;
     if (source.spec.pod === undefined)
       throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
-    // The webhook refuses them too; where it was not asked, this is the last to look.
+    // The webhook refuses these too. We check again, because the webhook may not have been called.
     const fault = podFault(source.spec.pod, this.policy);
     if (fault !== undefined) {
       await this.tellRefusal(shadow, fault);
@@ -255,7 +255,7 @@ class ShadowPodReconciler {
 
   private taken(shadow: ShadowPod, pod: Pod): Outcome {
     const owner = controllerOf(pod);
-    // An earlier ShadowPod's, which goes by itself: its end is an event, or comes within the delay.
+    // The garbage collector deletes the pod of an earlier ShadowPod; its deletion is a watch event, or comes within the delay.
     if (owner?.kind === shadow.kind || isDeleting(pod)) return { requeueAfterMs: COLLECTED_MS * 4 };
     const holder = owner === undefined ? "nobody" : `${owner.kind} ${owner.name}`;
     this.context.events.warning(
@@ -299,7 +299,7 @@ class ShadowPodReconciler {
         annotations: extra.annotations.filter((name) => written.annotations?.[name] !== undefined),
       };
     }
-    // Written before we started: the API server knows by whom.
+    // Written before this process started: managedFields say by whom.
     const live = await this.context.client.get(Pod, pod.metadata);
     const ours = writtenByCreator(live?.metadata.managedFields, uid);
     return {
@@ -339,7 +339,7 @@ class ShadowPodReconciler {
 }
 
 const FAILED_CREATE = "FailedCreatePod";
-/** The way out for a pod that violates the standard of its namespace. */
+/** What to do about a pod that violates the standard of its namespace. */
 const WITHIN_STANDARD =
   "take that out of the pod, or ask the provider's administrator for another Pod Security Standard";
 

@@ -19,14 +19,14 @@ interface Remembered {
   metadata?: { pod: string; labels: Strings; annotations: Strings };
 }
 
-/** A create whose pod the watch has not shown after this time is no longer believed in. */
+/** An expected pod that the watch has not shown after this time is no longer expected. */
 const UNSEEN_MS = 5_000;
-/** A garbage collector that has done nothing for so long is not on its way. */
+/** A garbage collector that has deleted nothing for this long is not at work. */
 const COLLECTING_MS = 1_000;
 
 /**
- * What the ShadowPod controller knows from its own writes, to spare requests while the watches lag behind them. Losing it costs requests, never
- * correctness.
+ * The ShadowPod controller's expectations: what it knows from its own writes before its watches show them. They save requests; losing them
+ * never costs correctness.
  */
 export class ShadowPodExpectations {
   private readonly entries = new Map<string, Remembered>();

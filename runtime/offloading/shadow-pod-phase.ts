@@ -1,13 +1,13 @@
 import type { PodStatus } from "kubernetes-types/core/v1";
 
-/** A pod at the provider as far as its outcome depends on it. */
+/** The fields of a provider's pod that its outcome depends on. */
 interface EndedPod {
   metadata: { deletionTimestamp?: string | null };
   spec?: { restartPolicy?: string };
   status?: Pick<PodStatus, "phase" | "conditions">;
 }
 
-/** Reasons of the condition `DisruptionTarget` that announce a deletion by Kubernetes itself; others leave the failed pod in place. */
+/** Reasons of the condition `DisruptionTarget` after which Kubernetes deletes the pod; with any other reason the failed pod stays. */
 const DELETION_REASONS: ReadonlySet<string> = new Set([
   "DeletionByPodGC",
   "DeletionByTaintManager",
@@ -16,8 +16,8 @@ const DELETION_REASONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a pod is being removed rather than done: it is being deleted, or marked as failed for a deletion that follows at once. Kubelets and
- * the pod garbage collector write a terminal phase on such pods too, which is no outcome: the pod is made anew.
+ * Whether a pod is being removed rather than done: it is being deleted, or failed by a disruption that deletes it next. Kubelets and the pod
+ * garbage collector write a terminal phase on such pods too; that is no outcome, and the pod is recreated.
  */
 export function isBeingRemoved({ metadata, status }: EndedPod): boolean {
   if (typeof metadata.deletionTimestamp === "string") return true;
@@ -26,8 +26,8 @@ export function isBeingRemoved({ metadata, status }: EndedPod): boolean {
 }
 
 /**
- * How a pod ended, once and for all; undefined while it has not, or when it only ends because it is being removed. A pod that is not
- * restarted after success has done its work even then.
+ * The final outcome of a pod; undefined while it has none, or when it only ends because it is being removed. A pod that is not restarted after
+ * success has succeeded even then.
  */
 export function podOutcome(pod: EndedPod): "Succeeded" | "Failed" | undefined {
   const phase = pod.status?.phase;
@@ -44,8 +44,8 @@ export function isTerminal(phase: string | undefined): phase is "Succeeded" | "F
 }
 
 /**
- * The phase to write into a ShadowPod's status; undefined when what stands there will do. A terminal phase stays for ever. Only what
- * somebody reads is written: that the pod runs, and how it ended; between `Unknown` and `Pending` nobody makes a difference.
+ * The phase to write into a ShadowPod's status; undefined when the current one stays. A terminal phase never changes. We write only that the pod
+ * runs and how it ended: no reader distinguishes `Unknown` from `Pending`.
  *
  * @see offloading reference 12.1
  */

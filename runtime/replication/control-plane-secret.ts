@@ -72,7 +72,7 @@ function faultOf({ metadata, data }: Secret): string | undefined {
 
 const bySecret = "secret";
 
-/** The Identities that control-plane Secrets are made of. */
+/** The Identities that control-plane Secrets are made from. */
 export class SecretMakers {
   private readonly identities: Informer<Identity>;
 

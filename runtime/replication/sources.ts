@@ -5,7 +5,7 @@ import { type Replicable, replicatedKinds } from "./copy";
 
 const peer = "peer";
 
-/** The objects of the replicated kinds on this cluster, and what becomes of those that no peer's replicator looks after. */
+/** The objects of the replicated kinds on this cluster, and the release of those that no peer's replicator serves. */
 export class UnservedSources {
   private readonly sources: ReadonlyMap<string, Informer<Replicable>>;
 
@@ -19,7 +19,7 @@ export class UnservedSources {
     return this.sources;
   }
 
-  /** Sources that no replicator takes care of, and that are being deleted, would be held for ever. */
+  /** Releases sources that are being deleted and that no replicator serves: otherwise their finalizer would stay for ever. */
   async release(clusterId: string, servedNamespace: string | undefined): Promise<void> {
     for (const kind of replicatedKinds) {
       for (const source of this.of(kind).byIndex(peer, clusterId)) {
@@ -97,7 +97,7 @@ export async function releaseSource(
   await unlessGone(writeFinalizers(client, kind, source, others));
 }
 
-/** Held as a source, though it is none any more: somebody took its labels. */
+/** Whether an object has the finalizer of a source without the labels of one: somebody removed them. */
 export function isDisowned(object: Replicable): boolean {
   return object.metadata.finalizers?.includes(Finalizer.replicatedResource) === true && !isSource(object);
 }
@@ -117,7 +117,7 @@ async function writeFinalizers(
   );
 }
 
-/** A write to an object that has gone meanwhile is no longer wanted. */
+/** Awaits a write, and ignores that its object no longer exists. */
 export async function unlessGone(write: Promise<unknown>): Promise<void> {
   try {
     await write;
