@@ -8,7 +8,7 @@ import type { RuntimeContext } from "../kube";
 import { startNetworking } from "../networking/start";
 import { offloadingControllers } from "../offloading";
 import { virtualKubeletController } from "../offloading/virtual-kubelet-controller";
-import { runTelemetry } from "../telemetry/start";
+import { runTelemetry } from "../telemetry/telemetry";
 import { startReplication } from "../replication/replication-controller";
 import {
   authenticationOptions,

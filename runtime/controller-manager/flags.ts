@@ -5,14 +5,19 @@ import type { AuthenticationOptions } from "../authentication/context";
 import { AwsHttpsApi } from "../authentication/identity-provider/aws-api";
 import { UsageError } from "../component/command-line";
 import * as flag from "../component/flags";
-import type { ForeignClusterOptions } from "../foreign-cluster/options";
+import type { ForeignClusterOptions } from "../foreign-cluster/peer-caches";
 import type { IpamOptions } from "../ipam/ipam-context";
 import { DEFAULT_POOLS } from "../ipam/pools";
 import type { Clock } from "../kube";
 import type { NetworkingOptions } from "../networking/networking-context";
-import type { TelemetryOptions } from "../telemetry/start";
+import type { TelemetryOptions } from "../telemetry/telemetry";
 import { OVERLAY_PORT } from "../plan/networking/settings";
 import { NetworkingRole } from "../plan/rbac/networking";
+
+
+
+
+
 import { type PodPolicy, podSecurityLevels } from "../plan/pod-policy";
 
 /** Upstream's own default is in lower case, which its API refuses. */

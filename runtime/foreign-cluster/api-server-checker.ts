@@ -6,9 +6,10 @@ import {
   parseKubeconfig,
 } from "../identity";
 import { type Clock, KubeClient, KubeconfigError, type Logger, PEER_LIMITS, type Timer } from "../kube";
-import type { ApiServerHealth } from "./api-server-condition";
+import { ConditionReason } from "../api";
+import type { DesiredCondition } from "./conditions";
 
-export interface CheckerOptions {
+interface CheckerOptions {
   clock: Clock;
   log: Logger;
   /** Between the checks of one peer, in milliseconds. */
@@ -144,4 +145,39 @@ function credentialsFault(kubeconfig: string, clock: Clock): string {
   if (now > notAfter.getTime())
     return `${refused}: their certificate expired at ${to}, or this clock is ahead; the peer renews it when its controllers run`;
   return `${refused}, though their certificate is valid from ${from} to ${to}; where that is so by the peer's clock, too, authenticate again`;
+}
+
+/** What the checker knows of a peer's API server: nothing yet, or the result of the latest check. */
+export type ApiServerHealth = "unknown" | "ready" | { error: string };
+
+/**
+ * The condition `APIServerStatus` (control plane reference 12.4).
+ *
+ * @param checking whether there is an API server to check; without one the condition goes away.
+ * @param health the checker's latest result, or "disabled" when checks are switched off.
+ * @returns the desired condition, undefined for no condition, or "unchanged" while no result is there.
+ */
+export function apiServerCondition(
+  checking: boolean,
+  health: ApiServerHealth | "disabled",
+): DesiredCondition | undefined | "unchanged" {
+  if (!checking) return undefined;
+  if (health === "unknown") return "unchanged";
+  if (health === "ready" || health === "disabled") {
+    return {
+      type: "APIServerStatus",
+      status: "Established",
+      reason: ConditionReason.apiServerReady,
+      message:
+        health === "ready"
+          ? "The API server of the peer is ready"
+          : "The API server of the peer is taken as ready: checks are switched off",
+    };
+  }
+  return {
+    type: "APIServerStatus",
+    status: "Error",
+    reason: ConditionReason.apiServerNotReady,
+    message: `The API server of the peer does not answer: ${health.error}`,
+  };
 }

@@ -1,6 +1,5 @@
 import { ConditionReason } from "../api";
-import type { ConditionType, DesiredCondition } from "./conditions";
-import type { DesiredModule } from "./networking-module";
+import type { ConditionType, DesiredCondition, DesiredModule } from "./conditions";
 
 /** What exists of the authentication with one peer, in both directions. */
 export interface AuthenticationFacts {
@@ -25,7 +24,7 @@ export interface AuthenticationFacts {
   secret?: { namespace: string; remoteNamespace?: string; server?: string };
 }
 
-export interface DesiredAuthentication extends DesiredModule {
+interface DesiredAuthentication extends DesiredModule {
   /** The peer consumes from us. */
   consumer: boolean;
   /** The peer lends to us. */

@@ -11,9 +11,8 @@ import {
   writeIfChanged,
 } from "../kube";
 import { ApiServerChecker } from "./api-server-checker";
-import { PeerCaches } from "./caches";
+import { type ForeignClusterOptions, PeerCaches } from "./peer-caches";
 import { observePeer } from "./observe-peer";
-import type { ForeignClusterOptions } from "./options";
 import { type PeerFacts, peerStatus } from "./status";
 
 /** Starts the controller that keeps a ForeignCluster for each peer that any object speaks of (control plane reference 12). */

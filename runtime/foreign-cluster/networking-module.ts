@@ -1,5 +1,5 @@
 import { ConditionReason } from "../api";
-import type { ConditionType, DesiredCondition } from "./conditions";
+import type { ConditionType, DesiredCondition, DesiredModule } from "./conditions";
 
 /** A gateway of a peer and the Deployment `gw-<name>` that runs it; undefined while there is none. */
 export interface GatewayFacts {
@@ -14,11 +14,6 @@ export interface NetworkingFacts {
   client?: GatewayFacts;
   /** `status.value` of the Connection, empty while unset; undefined without a Connection. */
   connection?: string;
-}
-
-export interface DesiredModule {
-  enabled: boolean;
-  desiredConditions: DesiredCondition[];
 }
 
 export const networkingConditions: readonly ConditionType[] = [

@@ -1,7 +1,7 @@
 import { Annotation, DataKey, gatewayObjectName, type VirtualNode, virtualKubeletName } from "../api";
 import { KubeconfigError, parseKubeconfig } from "../identity";
 import type { AuthenticationFacts } from "./authentication-module";
-import type { PeerCaches } from "./caches";
+import type { PeerCaches } from "./peer-caches";
 import type { GatewayFacts, NetworkingFacts } from "./networking-module";
 import type { VirtualNodeFacts } from "./offloading-module";
 import type { PeerFacts } from "./status";

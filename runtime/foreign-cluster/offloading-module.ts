@@ -1,5 +1,4 @@
-import type { ConditionStatus, ConditionType, DesiredCondition } from "./conditions";
-import type { DesiredModule } from "./networking-module";
+import type { ConditionStatus, ConditionType, DesiredCondition, DesiredModule } from "./conditions";
 
 /** A virtual node towards the peer. */
 export interface VirtualNodeFacts {

@@ -1,18 +1,13 @@
 import type { ForeignCluster } from "../api";
 import { mergeConditions } from "../kube";
-import { type ApiServerHealth, apiServerCondition } from "./api-server-condition";
+import { type ApiServerHealth, apiServerCondition } from "./api-server-checker";
 import {
   authenticationConditions,
   type AuthenticationFacts,
   authenticationModule,
 } from "./authentication-module";
-import type { ConditionType } from "./conditions";
-import {
-  type DesiredModule,
-  networkingConditions,
-  type NetworkingFacts,
-  networkingModule,
-} from "./networking-module";
+import type { ConditionType, DesiredModule } from "./conditions";
+import { networkingConditions, type NetworkingFacts, networkingModule } from "./networking-module";
 import { offloadingConditions, offloadingModule, type VirtualNodeFacts } from "./offloading-module";
 
 type Status = NonNullable<ForeignCluster["status"]>;
@@ -26,7 +21,7 @@ export interface PeerFacts {
   apiServer: ApiServerHealth | "disabled";
 }
 
-export interface PeerStatus {
+interface PeerStatus {
   status: Status;
   /** Whether the peer's API server is to be checked. */
   checked: boolean;

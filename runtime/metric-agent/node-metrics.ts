@@ -4,7 +4,7 @@ import { ApiError, type Clock, type KubeClient } from "../kube";
 export const METRICS_PATHS = ["metrics", "metrics/cadvisor", "metrics/resource", "metrics/probes"] as const;
 export type MetricsPath = (typeof METRICS_PATHS)[number];
 
-export interface NodeMetricsOptions {
+interface NodeMetricsOptions {
   client: KubeClient;
   clock: Clock;
   /** Names of the nodes to ask. */
@@ -57,7 +57,7 @@ export class NodeMetrics {
 }
 
 /** A node could not be asked. */
-export class ScrapeError extends Error {
+class ScrapeError extends Error {
   override readonly name = "ScrapeError";
 }
 

@@ -4,13 +4,40 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 
 import type { Logger } from "../kube";
-import { consumerView, type ConsumerPods } from "./consumer-view";
-import { DISCOVERY, GROUP, VERSION } from "./discovery";
+import { type ConsumerPods, consumerView } from "./consumer-view";
 import { type Caller, callerOf, type FrontProxy } from "./front-proxy";
 import { isScrapeFailure, METRICS_PATHS, type MetricsPath, type NodeMetrics } from "./node-metrics";
 import { printFamilies } from "./prometheus-text";
 
-export interface MetricServerOptions {
+/** What an API server must say about its API so that the aggregator passes requests on (control plane reference 16.2). */
+
+const GROUP = "metrics.liqo.io";
+const VERSION = "v1beta1";
+const groupVersion = `${GROUP}/${VERSION}`;
+
+const version = { groupVersion, version: VERSION };
+const group = { name: GROUP, versions: [version], preferredVersion: version };
+
+const resourceList = {
+  kind: "APIResourceList",
+  apiVersion: "v1",
+  groupVersion,
+  resources: [
+    { name: "scrape/metrics", singularName: "", namespaced: false, kind: "Scrape", verbs: ["get"] },
+  ],
+};
+
+/** Documents by path. */
+const DISCOVERY: Readonly<Record<string, unknown>> = {
+  "/": resourceList,
+  "/apis": { kind: "APIGroupList", apiVersion: "v1", groups: [group] },
+  [`/apis/${GROUP}`]: { kind: "APIGroup", apiVersion: "v1", ...group },
+  [`/apis/${groupVersion}`]: resourceList,
+  "/openapi/v2": { swagger: "2.0", info: { title: "Liqo metrics", version: VERSION }, paths: {} },
+  "/openapi/v3": { paths: {} },
+};
+
+interface MetricServerOptions {
   /** 0: any free port. */
   port: number;
   host?: string;

@@ -1,9 +1,8 @@
-import type { Pod } from "../api";
+import { Pod } from "../api";
 import { isNotFound, isTooManyRequests, type KubeClient } from "../kube";
-import { Pod as PodKind } from "../api";
 
 /** How far a node is from being empty. */
-export interface DrainProgress {
+interface DrainProgress {
   /** Pods still there. */
   left: number;
   /** Of these, pods that a disruption budget keeps for now. */
@@ -34,7 +33,7 @@ export async function drain(
   node: string,
   { force }: { force: boolean },
 ): Promise<DrainProgress> {
-  const pods = drainable(await client.list(PodKind, { fieldSelector: `spec.nodeName=${node}` }));
+  const pods = drainable(await client.list(Pod, { fieldSelector: `spec.nodeName=${node}` }));
   const leaving = pods.filter(({ metadata }) => force || typeof metadata.deletionTimestamp !== "string");
   let blocked = 0;
   const failures: unknown[] = [];
@@ -60,7 +59,7 @@ export async function drain(
 }
 
 async function remove(client: KubeClient, { metadata }: Pod): Promise<void> {
-  await client.delete(PodKind, metadata, { uid: metadata.uid ?? "", gracePeriodSeconds: 0 });
+  await client.delete(Pod, metadata, { uid: metadata.uid ?? "", gracePeriodSeconds: 0 });
 }
 
 async function evict(client: KubeClient, { metadata: { name, namespace, uid } }: Pod): Promise<void> {
@@ -70,5 +69,5 @@ async function evict(client: KubeClient, { metadata: { name, namespace, uid } }:
     metadata: { name, namespace },
     deleteOptions: { preconditions: { uid } },
   };
-  await client.createSubresource(PodKind, { name, namespace }, "eviction", eviction, () => undefined);
+  await client.createSubresource(Pod, { name, namespace }, "eviction", eviction, () => undefined);
 }

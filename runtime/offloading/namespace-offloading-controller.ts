@@ -6,6 +6,7 @@ import {
   type KubeObject,
   Label,
   LabelValue,
+  Name,
   Namespace,
   NamespaceMap,
   NamespaceOffloading,
@@ -14,27 +15,25 @@ import {
   type Controller,
   exceptStatus,
   isDeleting,
+  type Informer,
   isNotFound,
   runController,
+  type Source,
   type SourceEvent,
   Terminal,
   watches,
   withFinalizer,
   withoutFinalizer,
 } from "../kube";
-import { labelsWithoutNode, type SelectableVirtualNode } from "./cluster-selection";
+import { labelsWithoutNode, type SelectableVirtualNode } from "./namespace-offloading-plan";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { keyIn, mappingChanges } from "./mapping-changes";
-import {
-  type MappingEdit,
-  planMapping,
-  planRemoval,
-  type CompetingOffloading,
-} from "./namespace-offloading-plan";
-import { writeStatus } from "./namespace-offloading-report";
+import { type CompetingOffloading, type MappingEdit, planMapping, planRemoval } from "./namespace-offloading-plan";
+
+
+import { writeStatus } from "./namespace-offloading-status";
 import { invalidNodeSelector } from "./node-selector";
 import { remoteNamespaceName } from "./remote-namespace-name";
-import { clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
+import { clusterOfSource, type ConsumerCaches, deathChanged } from "./consumer-caches";
 
 const BY_REMOTE_NAME = "remoteName";
 
@@ -284,4 +283,56 @@ function namespaceOf({ metadata }: NamespaceOffloading): string {
 function labelsChanged<T extends KubeObject>(event: SourceEvent<T>): boolean {
   if (event.type !== "updated") return true;
   return !isDeepStrictEqual(event.before.metadata.labels, event.object.metadata.labels);
+}
+
+/** The namespaces whose entry in a map of ours changed, and those of the same remote name; all of them when a map comes or goes, since it may concern any. */
+function mappingChanges(
+  maps: Informer<NamespaceMap>,
+  everyOffloading: () => string[],
+  ofRemoteName: (remoteName: string) => string[],
+): Source {
+  return {
+    whenSynced: () => maps.whenSynced(),
+    start: (enqueue) => {
+      const all = (map: NamespaceMap) => {
+        if (clusterOfSource(map) !== undefined) everyOffloading().forEach(enqueue);
+      };
+      return maps.on({
+        added: all,
+        deleted: all,
+        updated: (before, after) => {
+          if (clusterOfSource(after) === undefined) return;
+          if (isDeleting(before) !== isDeleting(after)) return all(after);
+          for (const namespace of changedNamespaces(before, after)) {
+            enqueue(keyIn(namespace));
+            // Others may wait for the remote name.
+            for (const name of remoteNames(namespace, before, after)) ofRemoteName(name).forEach(enqueue);
+          }
+        },
+      });
+    },
+  };
+}
+
+function changedNamespaces(before: NamespaceMap, after: NamespaceMap): string[] {
+  const entry = ({ spec, status }: NamespaceMap, namespace: string) =>
+    JSON.stringify([spec.desiredMapping?.[namespace], status?.currentMapping?.[namespace]]);
+  const names = [before, after].flatMap(({ spec, status }) => [
+    ...Object.keys(spec.desiredMapping ?? {}),
+    ...Object.keys(status?.currentMapping ?? {}),
+  ]);
+  return [...new Set(names)].filter((namespace) => entry(before, namespace) !== entry(after, namespace));
+}
+
+function remoteNames(namespace: string, ...maps: readonly NamespaceMap[]): Set<string> {
+  const names = maps.flatMap(({ spec, status }) => [
+    spec.desiredMapping?.[namespace],
+    status?.currentMapping?.[namespace]?.remoteNamespace,
+  ]);
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+/** Key of the NamespaceOffloading of a namespace. */
+function keyIn(namespace: string): string {
+  return `${namespace}/${Name.namespaceOffloading}`;
 }

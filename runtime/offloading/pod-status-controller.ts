@@ -10,7 +10,7 @@ import {
   watches,
 } from "../kube";
 import type { OffloadingContext } from "./context";
-import { type ConsumerCaches, isReady } from "./shared-caches";
+import { type ConsumerCaches, isReady } from "./consumer-caches";
 
 const BY_NODE = "node";
 /** While a node is not ready: how often pods that came meanwhile are looked for. */

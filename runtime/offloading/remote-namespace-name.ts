@@ -1,6 +1,6 @@
 import { defaultRemoteNamespaceName } from "../api";
 
-export interface NamespaceMapping {
+interface NamespaceMapping {
   namespaceMappingStrategy?: string;
   /** Used with `SelectedName` only. */
   remoteNamespaceName?: string;

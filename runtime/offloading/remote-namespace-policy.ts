@@ -1,13 +1,20 @@
 import { Annotation, isOn, Label, Name, type Namespace, tenantNamespaceName, WellKnownLabel } from "../api";
-import { podSecurityLevels, type PodSecurityLevel } from "../plan/pod-policy";
+import { type PodSecurityLevel, podSecurityLevels } from "../plan/pod-policy";
 
 type Metadata = Pick<Namespace["metadata"], "labels" | "annotations">;
 
+/** The consumer that a remote namespace was made for, by its label; undefined where it names none. */
+export function consumerOfRemoteNamespace(namespace: { metadata: Metadata } | undefined): string | undefined {
+  return namespace?.metadata.labels?.[Label.remoteClusterID];
+}
+
 /**
- * The consumer that a namespace is dedicated to; undefined where it is no tenant namespace. Peers write the labels of their maps, but never
- * those of a namespace.
+ * The consumer that a tenant namespace is dedicated to; undefined where the namespace is no tenant namespace. Peers write the labels of their
+ * maps, but never those of a namespace.
  */
-export function consumerOf(tenantNamespace: { metadata: Metadata } | undefined): string | undefined {
+export function consumerOfTenantNamespace(
+  tenantNamespace: { metadata: Metadata } | undefined,
+): string | undefined {
   const labels = tenantNamespace?.metadata.labels;
   const consumer = isOn(labels?.[Label.tenantNamespace]) ? labels?.[Label.remoteClusterID] : undefined;
   return consumer === "" ? undefined : consumer;
@@ -16,8 +23,8 @@ export function consumerOf(tenantNamespace: { metadata: Metadata } | undefined):
 const TENANT_PREFIX = tenantNamespaceName("");
 
 /**
- * Why no consumer gets a namespace of a name; undefined where one may. These names are the provider's whether a namespace has them already or not:
- * whoever had one first would be taken for what it is the name of.
+ * Why no consumer gets a namespace of this name; undefined where a consumer may have it. The provider keeps these names even while no namespace
+ * has them: other components trust a namespace by such a name.
  *
  * @param liqoNamespace of the installation
  */
@@ -30,8 +37,8 @@ export function reservedNamespace(name: string, liqoNamespace: string): string |
 }
 
 /**
- * The Pod Security Standard for the remote namespaces of a consumer: what its tenant namespace says, else what the installation does. A word
- * that is none of them means the strictest.
+ * The Pod Security Standard for the remote namespaces of a consumer: that of the tenant namespace's annotation, else that of the installation.
+ * An unknown value means the strictest.
  */
 export function podSecurityOf(
   tenantNamespace: { metadata: Metadata } | undefined,
@@ -42,7 +49,7 @@ export function podSecurityOf(
   return podSecurityLevels.find((level) => level === said) ?? "restricted";
 }
 
-/** What a remote namespace carries so that its pods are held to a standard, and so that we know later that we chose it. */
+/** The label that enforces a standard in a remote namespace, and the annotation that records that we set it. */
 export function podSecurityMarks(level: PodSecurityLevel): Required<Metadata> {
   return {
     labels: { [WellKnownLabel.podSecurityEnforce]: level },
@@ -50,7 +57,7 @@ export function podSecurityMarks(level: PodSecurityLevel): Required<Metadata> {
   };
 }
 
-/** What a remote namespace lacks of these marks; undefined where it has them, or where an administrator chose another standard for it. */
+/** The marks that a remote namespace lacks; undefined where it has them, or where an administrator chose another standard. */
 export function podSecurityPatch(
   { metadata: { labels, annotations } }: { metadata: Metadata },
   level: PodSecurityLevel,
@@ -59,4 +66,13 @@ export function podSecurityPatch(
   const ours = annotations?.[Annotation.podSecurity];
   if (enforced !== undefined && enforced !== ours) return undefined;
   return enforced === level ? undefined : podSecurityMarks(level);
+}
+
+/** Default limit: more namespaces than a cluster usually has, and fewer than harm an API server. */
+const NAMESPACES_OF_A_CONSUMER = 1_000;
+
+/** How many namespaces a consumer gets; a value that is not a number means the default. */
+export function namespaceLimitOf(tenantNamespace: Namespace | undefined): number {
+  const said = tenantNamespace?.metadata.annotations?.[Annotation.namespaceLimit] ?? "";
+  return /^\d{1,6}$/.test(said) ? Number(said) : NAMESPACES_OF_A_CONSUMER;
 }

@@ -1,8 +1,21 @@
-import type { RoleBinding } from "../api";
-import { Annotation, type Desired, Label, LabelValue, Namespace, RoleName, WellKnownLabel } from "../api";
-import { isAlreadyExists, type KubeClient } from "../kube";
+import {
+  Annotation,
+  type Desired,
+  Label,
+  LabelValue,
+  Namespace,
+  RoleBinding,
+  RoleName,
+  WellKnownLabel,
+} from "../api";
+import { type Informer, isAlreadyExists, type KubeClient } from "../kube";
 import type { PodSecurityLevel } from "../plan/pod-policy";
-import { podSecurityMarks } from "./remote-namespace-policy";
+import {
+  consumerOfRemoteNamespace,
+  podSecurityMarks,
+  podSecurityPatch,
+  reservedNamespace,
+} from "./remote-namespace-policy";
 
 /** The map that a remote namespace belongs to. */
 export interface RemoteOwner {
@@ -15,10 +28,13 @@ export interface RemoteOwner {
   podSecurity: PodSecurityLevel;
 }
 
-/** A namespace of that name exists, and is somebody else's. */
+/** The map cannot have a namespace of that name: another one has it, or no consumer may. */
 export class NamespaceTaken extends Error {
   override readonly name = "NamespaceTaken";
 }
+
+/** The consumer already has as many namespaces as its limit allows. */
+export class NamespaceLimitReached extends NamespaceTaken {}
 
 /** The map that an object of a remote namespace belongs to; undefined when it belongs to none. */
 export function ownerOf({
@@ -34,7 +50,7 @@ export function originalNameOf({ metadata }: Namespace): string | undefined {
   return metadata.annotations?.[Annotation.originalName];
 }
 
-export function desiredNamespace(name: string, originalName: string, owner: RemoteOwner): Desired<Namespace> {
+function desiredNamespace(name: string, originalName: string, owner: RemoteOwner): Desired<Namespace> {
   const marks = podSecurityMarks(owner.podSecurity);
   return {
     apiVersion: "v1",
@@ -52,7 +68,7 @@ export function desiredNamespace(name: string, originalName: string, owner: Remo
 }
 
 /** Lets the consumer's virtual nodes work in the namespace. */
-export function desiredRoleBinding(namespace: string, owner: RemoteOwner): Desired<RoleBinding> {
+function desiredRoleBinding(namespace: string, owner: RemoteOwner): Desired<RoleBinding> {
   const group = "rbac.authorization.k8s.io";
   return {
     apiVersion: `${group}/v1`,
@@ -74,9 +90,35 @@ export function desiredRoleBinding(namespace: string, owner: RemoteOwner): Desir
 /**
  * Creates a remote namespace.
  *
- * @throws NamespaceTaken when one of that name exists that does not belong to the map
+ * @param local the consumer's namespace that it is made for
+ * @throws NamespaceTaken when the name is reserved, when a namespace of that name belongs to somebody else, or when the limit is reached
  */
-export async function createNamespace(
+export async function createRemoteNamespace(
+  client: KubeClient,
+  remote: string,
+  local: string,
+  owner: RemoteOwner & { liqoNamespace: string; namespaceLimit: number },
+  reservations: NamespaceReservations,
+): Promise<void> {
+  const reserved = reservedNamespace(remote, owner.liqoNamespace);
+  if (reserved !== undefined)
+    throw new NamespaceTaken(
+      `namespace ${remote} is given to no consumer: ${reserved}; offload under another name`,
+    );
+  const { consumer, namespaceLimit, tenantNamespace } = owner;
+  if (!reservations.reserve(consumer, remote, namespaceLimit))
+    throw new NamespaceLimitReached(
+      `namespace ${remote} is not made: cluster "${consumer}" gets ${namespaceLimit} namespaces here; end the offloading of another one, or have the provider's administrator raise the annotation ${Annotation.namespaceLimit} of namespace ${tenantNamespace}`,
+    );
+  try {
+    await createNamespace(client, remote, local, owner);
+  } catch (error) {
+    reservations.release(consumer, remote);
+    throw error;
+  }
+}
+
+async function createNamespace(
   client: KubeClient,
   name: string,
   originalName: string,
@@ -99,4 +141,71 @@ export async function createNamespace(
       `namespace ${name} exists and does not belong to NamespaceMap ${owner.map}; delete it, or offload under another name`,
     );
   }
+}
+
+/** Sets the Pod Security Standard of a namespace; an administrator's own choice stays. */
+export async function enforcePodSecurity(
+  client: KubeClient,
+  namespace: Namespace,
+  level: PodSecurityLevel,
+): Promise<void> {
+  const patch = podSecurityPatch(namespace, level);
+  if (patch === undefined) return;
+  const { name, uid, resourceVersion } = namespace.metadata;
+  // Locked: an administrator may choose at this moment.
+  await client.patch(
+    Namespace,
+    { name },
+    { metadata: { uid, resourceVersion, ...patch } },
+    { type: "merge" },
+  );
+}
+
+/** Binds the consumer's group to the role of virtual kubelets in a namespace. */
+export async function bindConsumer(
+  client: KubeClient,
+  remote: string,
+  owner: RemoteOwner,
+  roleBindings: Pick<Informer<RoleBinding>, "get">,
+): Promise<void> {
+  if (roleBindings.get(owner.tenantNamespace, remote) !== undefined) return;
+  try {
+    await client.create(RoleBinding, desiredRoleBinding(remote, owner));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+const MADE_FOR = "made-for";
+
+/** Counts the namespaces of each consumer. A reservation counts until the watch shows the namespace. */
+export class NamespaceReservations {
+  private readonly reserved = new Map<string, Set<string>>();
+
+  /** @param namespaces those that name a peer */
+  constructor(private readonly namespaces: Pick<Informer<Namespace>, "addIndex" | "byIndex" | "get">) {
+    namespaces.addIndex(MADE_FOR, madeFor);
+  }
+
+  /** Reserves one more namespace; false at the limit. Synchronous, so that concurrent creations cannot pass it. */
+  reserve(consumer: string, name: string, limit: number): boolean {
+    const pending = this.reserved.get(consumer) ?? new Set();
+    this.reserved.set(consumer, pending);
+    for (const seen of pending) if (this.namespaces.get(seen) !== undefined) pending.delete(seen);
+    if (pending.has(name)) return true;
+    if (this.namespaces.byIndex(MADE_FOR, consumer).length + pending.size >= limit) return false;
+    pending.add(name);
+    return true;
+  }
+
+  /** Drops the reservation of a namespace that was not created. */
+  release(consumer: string, name: string): void {
+    this.reserved.get(consumer)?.delete(name);
+  }
+}
+
+/** Index key: the consumer that a remote namespace was made for; none for a tenant namespace. */
+function madeFor(namespace: Namespace): string[] {
+  const consumer = consumerOfRemoteNamespace(namespace);
+  return consumer === undefined || ownerOf(namespace) === undefined ? [] : [consumer];
 }

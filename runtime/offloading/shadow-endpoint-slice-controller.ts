@@ -22,10 +22,13 @@ import {
 } from "../kube";
 import { isConfigured } from "../networking/address-mapping";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { BY_CLUSTER } from "./shared-caches";
-import { foreignAddresses, isReachable, sliceOfShadow } from "./shadowed-endpoint-slice";
+import { foreignAddresses, isReachable } from "./shadow-endpoint-slice-desired";
 
-/** A slice of somebody else holds the name; its deletion is not watched. */
+import { consumerOfRemoteNamespace } from "./remote-namespace-policy";
+import { desiredEndpointSlice } from "./shadow-endpoint-slice-desired";
+
+const BY_CLUSTER = "cluster";
+/** The deletion of a slice that is not ours, and holds the name, is not watched: we retry after this time. */
 const TAKEN_AGAIN_MS = 15_000;
 
 const FAILED = "FailedEndpointSlice";
@@ -50,7 +53,9 @@ export function shadowEndpointSliceController(
         watches(caches.slices),
         watches(caches.namespaces, {
           keys: ({ metadata }) => caches.keysIn(metadata.name),
-          when: (event) => event.type !== "updated" || consumerOf(event.before) !== consumerOf(event.object),
+          when: (event) =>
+            event.type !== "updated" ||
+            consumerOfRemoteNamespace(event.before) !== consumerOfRemoteNamespace(event.object),
         }),
         watches(caches.foreignClusters, {
           keys: ({ spec }) => caches.keysOf(spec.clusterID),
@@ -115,9 +120,9 @@ async function reconcile(
   // The slice goes with its owner.
   if (shadow === undefined || isDeleting(shadow)) return;
   const [origin = ""] = originsOf(shadow);
-  const consumer = consumerOf(caches.namespaces.get(shadow.metadata.namespace ?? ""));
+  const consumer = consumerOfRemoteNamespace(caches.namespaces.get(shadow.metadata.namespace ?? ""));
   if (consumer !== undefined && consumer !== origin) {
-    // By the networks of the cluster that it names its addresses would be taken for that one's.
+    // Its addresses would be mapped by the networks of the wrong cluster.
     const why = `the label ${Label.reflectionOrigin} is "${origin}", and the namespace was made for cluster "${consumer}"; write that one`;
     events.warning(shadow, FAILED, `Failed to make the EndpointSlice: ${why}`);
     return;
@@ -142,7 +147,7 @@ async function reconcile(
       networking: options.networking ?? false,
       directConnections: options.denyDirectConnections !== true,
     };
-    const desired = sliceOfShadow(shadow, facts);
+    const desired = desiredEndpointSlice(shadow, facts);
     const foreign = foreignAddresses(shadow, facts);
     if (foreign.length > 0) {
       const why = `${foreign.join(", ")}: in no network of ${origin} that has its place here, so left out; see spec.remote.cidr of its Configuration`;
@@ -175,11 +180,6 @@ async function reconcile(
 
 const TAKEN =
   "Failed to make the EndpointSlice: one of that name exists and does not belong to this ShadowEndpointSlice";
-
-/** The consumer that a namespace was made for. */
-function consumerOf(namespace: Namespace | undefined): string | undefined {
-  return namespace?.metadata.labels?.[Label.remoteClusterID];
-}
 
 function originsOf({ metadata }: ShadowEndpointSlice): string[] {
   const origin = metadata.labels?.[Label.reflectionOrigin];

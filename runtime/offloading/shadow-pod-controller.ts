@@ -1,4 +1,4 @@
-import { Label, Namespace, Pod, ShadowPod, WellKnownLabel } from "../api";
+import { Configuration, Label, Namespace, Pod, ShadowPod, WellKnownLabel } from "../api";
 import {
   type Controller,
   controllerOf,
@@ -20,34 +20,38 @@ import {
 } from "../kube";
 import { DEFAULT_POD_POLICY, podFault, type PodPolicy } from "../plan/pod-policy";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { HomeAddresses } from "./home-addresses";
-import { podOutcome } from "./pod-outcome";
+import { podOutcome } from "./shadow-pod-phase";
 import { podChanged, shadowedPods, shadowPods } from "./shadow-pod-caches";
-import { ShadowPodMemory } from "./shadow-pod-memory";
 import { isTerminal, phaseToReport } from "./shadow-pod-phase";
+
 import {
   additions,
+  withReachableHome,
   podLabels,
-  podOfShadowPod,
+  desiredPod,
   type StringsPatch,
   surplus,
   writtenByCreator,
-} from "./shadowed-pod";
+} from "./shadow-pod-desired";
 
-/** A name that a pod of somebody else holds is tried again after this time: its deletion is not watched. */
+
+import { ShadowPodExpectations } from "./shadow-pod-expectations";
+
+const BY_CLUSTER = "cluster";
+/** The deletion of a pod that is not ours, and holds the name, is not watched: we retry after this time. */
 const TAKEN_AGAIN_MS = 15_000;
-/** The garbage collector deletes the pod of a ShadowPod that went at once, but for the first half minute of a cluster, when it does not know of the kind yet. */
+/** The garbage collector deletes the pod of a deleted ShadowPod at once, except in the first half minute of a cluster: it does not know our kinds yet. */
 const COLLECTION_MS = 2_000;
-/** That a pod runs is for people to read: it waits while pods are being made or start, but no longer than this. */
+/** People read that a pod runs. While other pods are created or start, this write waits, but no longer than this. */
 const RUNNING_LATEST_MS = 60_000;
-/** What a Pod Security Standard forbids stays forbidden until the namespace has another one, which is an event. */
+/** A pod that a Pod Security Standard forbids stays forbidden until the standard changes, which is a watch event. */
 const FORBIDDEN_AGAIN_MS = 300_000;
-/** A pod of an earlier ShadowPod is being collected. */
+/** The garbage collector needs about this long for the pod of an earlier ShadowPod. */
 const COLLECTED_MS = 250;
 
 /**
- * Gives each ShadowPod its pod: one request, and one more when it runs and when it has ended. A pod that goes without having ended is made anew;
- * one that is not the ShadowPod's own is never touched.
+ * Creates the pod of each ShadowPod and reports its phase: one request to create, one when the pod runs and one when it has ended. It recreates a
+ * pod that is deleted before it has ended, and never touches a pod that is not the ShadowPod's own.
  *
  * @see offloading reference 12.1
  */
@@ -57,13 +61,15 @@ export function shadowPodController(
 ): Controller {
   const shadows = shadowPods(context.informers);
   const pods = shadowedPods(context.informers);
-  const memory = new ShadowPodMemory(context.clock);
-  rememberEnded(shadows, pods, memory);
+  const expectations = new ShadowPodExpectations(context.clock);
+  rememberEnded(shadows, pods, expectations);
   const held = new HeldKeys(context.clock, (key) => controller.enqueue(key));
   context.signal.addEventListener("abort", () => held.end(), { once: true });
-  const home = new HomeAddresses(context.informers);
+  const configurations = context.informers.informer(Configuration);
+  configurations.addIndex(BY_CLUSTER, ({ metadata }) => [metadata.labels?.[Label.remoteClusterID] ?? ""]);
+  const configurationOf = (cluster: string) => configurations.byIndex(BY_CLUSTER, cluster)[0];
   const policy = options.podPolicy ?? DEFAULT_POD_POLICY;
-  const reconciler = new ShadowPodReconciler(context, pods, memory, home, held, policy);
+  const reconciler = new ShadowPodReconciler(context, pods, expectations, configurationOf, held, policy);
   const namespaces = context.informers.informer(Namespace, { labelSelector: Label.remoteClusterID });
   const controller = runController(
     {
@@ -99,33 +105,38 @@ function standardChanged(event: SourceEvent<Namespace>): boolean {
   return event.type === "updated" && of(event.before) !== of(event.object);
 }
 
-/** A pod that ended and was deleted at once leaves only its last state to tell how; a ShadowPod that went, only its pod. */
-function rememberEnded(shadows: Informer<ShadowPod>, pods: Informer<Pod>, memory: ShadowPodMemory): void {
+/** Records what only a deletion event shows: how a deleted pod ended, and that a deleted ShadowPod left its pod. */
+function rememberEnded(
+  shadows: Informer<ShadowPod>,
+  pods: Informer<Pod>,
+  expectations: ShadowPodExpectations,
+): void {
   shadows.on({
     deleted: (shadow) => {
       const key = keyOf(shadow);
       const { uid = "" } = shadow.metadata;
-      memory.forget(key);
-      // One that was marked before it went was deleted in a way that may spare its pod: the garbage collector knows.
-      if (!isDeleting(shadow) && controllerOf(pods.getByKey(key))?.uid === uid) memory.abandon(key, uid);
+      expectations.forget(key);
+      // A ShadowPod with a deletion timestamp may have been deleted with orphaning: the garbage collector decides about its pod.
+      if (!isDeleting(shadow) && controllerOf(pods.getByKey(key))?.uid === uid)
+        expectations.abandon(key, uid);
     },
   });
   const gone = (pod: Pod) => {
-    memory.seen(keyOf(pod));
+    expectations.seen(keyOf(pod));
     const outcome = podOutcome(pod);
     const owner = controllerOf(pod);
     const wanted = shadows.getByKey(keyOf(pod))?.metadata.uid;
     if (outcome !== undefined && wanted !== undefined && owner?.uid === wanted)
-      memory.ended(keyOf(pod), wanted, outcome);
+      expectations.ended(keyOf(pod), wanted, outcome);
   };
   pods.on({
-    added: (pod) => memory.seen(keyOf(pod)),
+    added: (pod) => expectations.seen(keyOf(pod)),
     updated: (before, after) => {
       if (before.metadata.uid !== after.metadata.uid) gone(before);
     },
     deleted: (pod) => {
       gone(pod);
-      memory.gone(keyOf(pod), controllerOf(pod)?.uid);
+      expectations.gone(keyOf(pod), controllerOf(pod)?.uid);
     },
   });
 }
@@ -134,8 +145,8 @@ class ShadowPodReconciler {
   constructor(
     private readonly context: OffloadingContext,
     private readonly pods: Informer<Pod>,
-    private readonly memory: ShadowPodMemory,
-    private readonly home: HomeAddresses,
+    private readonly expectations: ShadowPodExpectations,
+    private readonly configurationOf: (cluster: string) => Configuration | undefined,
     private readonly held: HeldKeys,
     private readonly policy: PodPolicy,
   ) {}
@@ -145,7 +156,7 @@ class ShadowPodReconciler {
     if (shadow === undefined) return pod && (await this.removeAbandoned(key, pod));
     if (isDeleting(shadow) || isTerminal(shadow.status?.phase)) return;
     const uid = shadow.metadata.uid ?? "";
-    const ended = this.memory.outcome(key, uid);
+    const ended = this.expectations.outcome(key, uid);
     if (ended !== undefined) return await this.report(key, shadow, ended);
     if (pod === undefined) return await this.create(key, shadow);
     if (controllerOf(pod)?.uid !== uid)
@@ -159,7 +170,7 @@ class ShadowPodReconciler {
   }
 
   private async reportRunning(key: string, shadow: ShadowPod, uid: string): Promise<Outcome> {
-    const runsForMs = this.memory.runsForMs(key, uid);
+    const runsForMs = this.expectations.runsForMs(key, uid);
     if (runsForMs === 0) this.held.busy();
     const leftMs = RUNNING_LATEST_MS - runsForMs;
     if (leftMs > 0 && this.held.hold(key)) return { requeueAfterMs: leftMs };
@@ -169,12 +180,12 @@ class ShadowPodReconciler {
   /** Of a pod whose ShadowPod was seen to go; the others are left to the garbage collector. */
   private async removeAbandoned(key: string, pod: Pod): Promise<Outcome> {
     const { uid } = pod.metadata;
-    const abandonedForMs = this.memory.abandonedForMs(key, controllerOf(pod)?.uid);
+    const abandonedForMs = this.expectations.abandonedForMs(key, controllerOf(pod)?.uid);
     if (abandonedForMs === undefined || uid === undefined || isDeleting(pod)) return;
     if (abandonedForMs < COLLECTION_MS) return { requeueAfterMs: COLLECTION_MS - abandonedForMs };
-    // Many went at once, and it is getting to this one: a second deletion would only hold it up.
-    if (this.memory.isCollecting) return { requeueAfterMs: COLLECTION_MS };
-    this.memory.removing(key);
+    // The garbage collector is working through many pods: a second deletion would only delay it.
+    if (this.expectations.isCollecting) return { requeueAfterMs: COLLECTION_MS };
+    this.expectations.removing(key);
     try {
       await this.context.client.delete(Pod, pod.metadata, { uid });
     } catch (error) {
@@ -186,24 +197,25 @@ class ShadowPodReconciler {
     const { client, events } = this.context;
     const { uid = "", labels } = shadow.metadata;
     if (labels?.[Label.reflectionOrigin] === undefined) return;
-    const waitMs = this.memory.unseenForMs(key, uid);
+    const waitMs = this.expectations.unseenForMs(key, uid);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     const source = shadow.spec.pod === undefined ? await client.get(ShadowPod, shadow.metadata) : shadow;
     if (source === undefined || source.metadata.uid !== uid) return;
     if (source.spec.pod === undefined)
       throw new Terminal(FAILED_CREATE, "Failed to create pod: spec.pod is missing; delete the ShadowPod");
-    // The webhook refuses them too; where it was not asked, this is the last to look.
+    // The webhook refuses these too. We check again, because the webhook may not have been called.
     const fault = podFault(source.spec.pod, this.policy);
     if (fault !== undefined) {
       await this.tellRefusal(shadow, fault);
       throw new Terminal(FAILED_CREATE, `Failed to create pod: ${fault}`);
     }
     try {
-      const spec = this.home.withReachableHome(source.spec.pod, labels[Label.reflectionOrigin] ?? "");
+      const consumer = labels[Label.reflectionOrigin] ?? "";
+      const spec = withReachableHome(source.spec.pod, consumer, this.configurationOf);
       this.held.busy();
-      const pod = await client.createForMetadata(Pod, podOfShadowPod(source, spec));
-      this.memory.created(key, uid);
-      this.memory.wrote(key, uid, {
+      const pod = await client.createForMetadata(Pod, desiredPod(source, spec));
+      this.expectations.created(key, uid);
+      this.expectations.wrote(key, uid, {
         pod: pod.uid ?? "",
         labels: podLabels(source),
         annotations: source.metadata.annotations,
@@ -247,7 +259,7 @@ class ShadowPodReconciler {
 
   private taken(shadow: ShadowPod, pod: Pod): Outcome {
     const owner = controllerOf(pod);
-    // An earlier ShadowPod's, which goes by itself: its end is an event, or comes within the delay.
+    // The garbage collector deletes the pod of an earlier ShadowPod; its deletion is a watch event, or comes within the delay.
     if (owner?.kind === shadow.kind || isDeleting(pod)) return { requeueAfterMs: COLLECTED_MS * 4 };
     const holder = owner === undefined ? "nobody" : `${owner.kind} ${owner.name}`;
     this.context.events.warning(
@@ -269,7 +281,7 @@ class ShadowPodReconciler {
     };
     if (patch.labels !== undefined || patch.annotations !== undefined)
       await this.patchPod(shadow, pod, patch);
-    this.memory.wrote(key, uid, { pod: pod.metadata.uid ?? "", labels, annotations });
+    this.expectations.wrote(key, uid, { pod: pod.metadata.uid ?? "", labels, annotations });
   }
 
   private async removable(
@@ -284,14 +296,14 @@ class ShadowPodReconciler {
     };
     if (extra.labels.length === 0 && extra.annotations.length === 0) return extra;
     const uid = shadow.metadata.uid ?? "";
-    const written = this.memory.written(key, uid, pod.metadata.uid ?? "");
+    const written = this.expectations.written(key, uid, pod.metadata.uid ?? "");
     if (written !== undefined) {
       return {
         labels: extra.labels.filter((name) => written.labels?.[name] !== undefined),
         annotations: extra.annotations.filter((name) => written.annotations?.[name] !== undefined),
       };
     }
-    // Written before we started: the API server knows by whom.
+    // Written before this process started: managedFields say by whom.
     const live = await this.context.client.get(Pod, pod.metadata);
     const ours = writtenByCreator(live?.metadata.managedFields, uid);
     return {
@@ -320,18 +332,18 @@ class ShadowPodReconciler {
 
   private async report(key: string, shadow: ShadowPod, phase: string): Promise<void> {
     const { uid = "", generation } = shadow.metadata;
-    if (this.memory.hasReported(key, uid, phase)) return;
+    if (this.expectations.hasReported(key, uid, phase)) return;
     const body = { metadata: { uid }, status: { phase, observedGeneration: generation } };
     await this.context.client.patchForMetadata(ShadowPod, shadow.metadata, body, {
       type: "merge",
       subresource: "status",
     });
-    this.memory.reported(key, uid, phase);
+    this.expectations.reported(key, uid, phase);
   }
 }
 
 const FAILED_CREATE = "FailedCreatePod";
-/** The way out for a pod that violates the standard of its namespace. */
+/** What to do about a pod that violates the standard of its namespace. */
 const WITHIN_STANDARD =
   "take that out of the pod, or ask the provider's administrator for another Pod Security Standard";
 

@@ -9,7 +9,7 @@ import {
   writeIfChanged,
 } from "../kube";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { clusterOfSource, type ConsumerCaches } from "./shared-caches";
+import { clusterOfSource, type ConsumerCaches } from "./consumer-caches";
 import {
   credentialsGrant,
   type Grant,

@@ -15,13 +15,13 @@ import { DeploymentName } from "../plan/deployments";
 import { isDeleting } from "../kube";
 
 /** A ServiceAccount that a virtual kubelet runs as. */
-export interface KubeletAccount {
+interface KubeletAccount {
   name: string;
   namespace: string;
 }
 
 /** Whom virtual nodes are served by: one process for all, as this account, or one each, as an account of its own. */
-export type ServedBy = { account: KubeletAccount } | "processes of their own";
+type ServedBy = { account: KubeletAccount } | "processes of their own";
 
 export function servedBy(perNode: boolean, liqoNamespace: string): ServedBy {
   if (perNode) return "processes of their own";
@@ -29,7 +29,7 @@ export function servedBy(perNode: boolean, liqoNamespace: string): ServedBy {
 }
 
 /** What the rights in one namespace are decided from. */
-export interface RightsFacts {
+interface RightsFacts {
   /** Of the namespace; undefined where it has none. */
   offloading: NamespaceOffloading | undefined;
   /** What is asked of providers: this cluster's own maps. */

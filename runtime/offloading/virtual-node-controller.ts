@@ -1,9 +1,11 @@
-import { Finalizer, type KubeObject, Label, Node, VirtualNode } from "../api";
+import { Finalizer, type KubeObject, Label, LabelValue, Lease, Node, VirtualNode } from "../api";
 import {
+  type Clock,
   type Controller,
   hasFinalizer,
   isDeleting,
   keyOf,
+  type KubeClient,
   type Outcome,
   patchStatusIfChanged,
   runController,
@@ -13,9 +15,10 @@ import {
   writeIfChanged,
 } from "../kube";
 import type { OffloadingContext } from "./context";
-import { BY_CLUSTER, BY_NAME, clusterOfSource, type ConsumerCaches, deathChanged } from "./shared-caches";
-import { type DesiredVirtualNodeConditions, withConditions } from "./virtual-node-conditions";
-import { emptyNode, isHosted, isMadeByVirtualKubelet, type RemovalStep } from "./virtual-node-removal";
+import { BY_CLUSTER, BY_NAME, clusterOfSource, type ConsumerCaches, deathChanged } from "./consumer-caches";
+
+
+import { drain } from "./drain";
 
 /** Pods of a node that is being emptied are looked at this often; evictions that a budget refuses are asked for again. */
 const LOOK_AGAIN_MS = 500;
@@ -166,4 +169,86 @@ async function writeConditions(
   const conditions = withConditions(virtualNode.status?.conditions, desiredConditions, timestamp(clock));
   const { object } = await patchStatusIfChanged(client, VirtualNode, virtualNode, { conditions });
   return object;
+}
+
+/** What a node's removal has come to. */
+type RemovalStep =
+  /** Pods are leaving. */
+  | { step: "draining"; left: number; blocked: number }
+  /** The virtual kubelet has still the node in its hands. */
+  | { step: "releasing" }
+  | { step: "gone" };
+
+/** Whether a Node was made by a virtual kubelet; a user may have made one of the same name where there is to be none. */
+function isMadeByVirtualKubelet({ metadata }: Node): boolean {
+  const { labels = {} } = metadata;
+  return (
+    labels[Label.nodeType] === LabelValue.virtualNode &&
+    labels[Label.nodeTypeForAutoscaler] === LabelValue.virtualKubelet
+  );
+}
+
+/** Cordons a node and asks its pods to leave. */
+async function emptyNode(client: KubeClient, node: Node, force: boolean): Promise<RemovalStep> {
+  if (node.spec.unschedulable !== true) {
+    const body = { metadata: { uid: node.metadata.uid }, spec: { unschedulable: true } };
+    await client.patch(Node, { name: node.metadata.name }, body, { type: "merge" });
+  }
+  const { left, blocked } = await drain(client, node.metadata.name, { force });
+  return left > 0 ? { step: "draining", left, blocked } : { step: "gone" };
+}
+
+/** Whether a virtual kubelet hosts the node still: it holds the lease named after it, and that has not run out. */
+async function isHosted(client: KubeClient, { metadata }: VirtualNode, clock: Clock): Promise<boolean> {
+  const { name, namespace } = metadata;
+  const lease = await client.get(Lease, { name, ...(namespace === undefined ? {} : { namespace }) });
+  const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = lease?.spec ?? {};
+  if (!holderIdentity || !renewTime) return false;
+  return Date.parse(renewTime) + leaseDurationSeconds * 1000 > clock.now();
+}
+
+type VirtualNodeConditionType = "VirtualKubelet" | "Node";
+export type VirtualNodeConditionStatus = "None" | "Creating" | "Running" | "Draining" | "Deleting";
+
+interface VirtualNodeCondition {
+  type: VirtualNodeConditionType;
+  status: VirtualNodeConditionStatus;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+type DesiredVirtualNodeConditions = Partial<Record<VirtualNodeConditionType, VirtualNodeConditionStatus>>;
+
+/** Steps that say nothing new: what runs is not being created, what does not exist cannot be drained. */
+const IGNORED: ReadonlySet<string> = new Set([
+  "Running→Creating",
+  "None→Draining",
+  "None→Deleting",
+  "Deleting→Draining",
+]);
+
+/**
+ * The conditions with what was found: one entry a type, in the order VirtualKubelet, Node; the same list when nothing changes.
+ * Entries that upstream doubled are read as their first.
+ *
+ * @see offloading reference 5.4
+ */
+export function withConditions(
+  previous: readonly VirtualNodeCondition[] | undefined,
+  desiredConditions: DesiredVirtualNodeConditions,
+  now: string,
+): VirtualNodeCondition[] {
+  const types: VirtualNodeConditionType[] = ["VirtualKubelet", "Node"];
+  return types.flatMap((type) => {
+    const before = previous?.find((condition) => condition.type === type);
+    const status = desiredConditions[type];
+    if (status === undefined || !isTransition(before?.status, status))
+      return before === undefined ? [] : [before];
+    return [{ type, status, lastTransitionTime: now }];
+  });
+}
+
+function isTransition(from: VirtualNodeConditionStatus | undefined, to: VirtualNodeConditionStatus): boolean {
+  return from === undefined || (from !== to && !IGNORED.has(`${from}→${to}`));
 }

@@ -1,7 +1,7 @@
 import { ConditionReason, EventReason, type Kind, Name, NamespaceMap, NamespaceOffloading } from "../api";
 import { isRecord } from "../api/invalid-object";
 import { conditionStatus, type EventRecorder, type KubeClient } from "../kube";
-import { namespaceName } from "./answer-fields";
+import { namespaceName } from "./answer";
 import type { Replicable } from "./copy";
 
 const TAKEN: string = ConditionReason.remoteNamespaceTaken;
@@ -15,14 +15,14 @@ const TELL_AFTER_MS = 3_000;
 const ASKED_ONE_BY_ONE = 16;
 
 /** A namespace that a map takes from its peer, or gives another name there. */
-export interface Withdrawal {
+interface Withdrawal {
   /** The namespace here. */
   namespace: string;
   /** Its new name at the peer; undefined where it is to have none. */
   remoteName: string | undefined;
 }
 
-export interface Guarded {
+interface Guarded {
   /** The source as the peer is to see it for now. */
   source: Replicable;
   /** When to look again; undefined where nothing is withheld. */

@@ -16,14 +16,20 @@ import {
 } from "../kube";
 import { copySelector, isSource } from "../plan/peer-objects";
 import { readAnswer } from "./answer";
-import type { Replicable, Route } from "./copy";
-import { type Decision, decide } from "./decide";
+import {
+  decide,
+  type Decision,
+  readReplicaKey,
+  type Replicable,
+  replicaKey,
+  replicatedKinds,
+  type Route,
+} from "./copy";
 import { MappingGuard } from "./mapping-guard";
 import { PeerCopies, type SeenCopy } from "./peer-copies";
-import { readReplicaKey, replicaKey, replicatedKinds } from "./replicated-kinds";
 import { RefusedAnswers } from "./refused-answers";
 import type { PeerLag } from "./replication-metrics";
-import { holdSource, isDisowned, releaseSource, unlessGone } from "./source-finalizer";
+import { holdSource, isDisowned, releaseSource, unlessGone } from "./sources";
 
 /** While the peer's objects are not listed: whether that is because it forbids it. */
 const LOOK_AGAIN_MS = 5_000;
@@ -37,7 +43,7 @@ interface Unseen {
   isDenied: boolean;
 }
 
-export interface PeerReplicatorOptions {
+interface PeerReplicatorOptions {
   route: Route;
   /** Where the sources are: the namespace of the peer's control-plane Secret. */
   localNamespace: string;

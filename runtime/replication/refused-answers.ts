@@ -1,6 +1,6 @@
 import { EventReason } from "../api";
 import type { EventRecorder, Outcome } from "../kube";
-import { type Answer, refusalMessage } from "./answer";
+import type { Answer } from "./answer";
 import type { Replicable } from "./copy";
 
 /** What a provider has under way, such as the end of a namespace that is asked for no more, is over by then. */
@@ -66,4 +66,18 @@ export function waitBeforeTelling(
   const first = since + TELL_AFTER_MS;
   const due = told === undefined ? first : Math.max(first, told.at + TELL_AGAIN_AFTER_MS);
   return Math.max(0, due - now);
+}
+
+const TOLD_FAULTS = 5;
+
+/** One message of all that was refused of an object's answer, short enough for an event; the same in any order of the provider's fields. */
+export function refusalMessage(clusterId: string, { status, refused }: Answer): string {
+  const shown = [...refused]
+    .sort()
+    .slice(0, TOLD_FAULTS)
+    .map((fault) => (fault.length > 160 ? `${fault.slice(0, 159)}…` : fault));
+  const more = refused.length - shown.length;
+  const rest = more > 0 ? `; and ${more} more` : "";
+  const kept = status === undefined ? "nothing of it is taken over" : "the rest is taken over";
+  return `cluster "${clusterId}" answers what it may not, and ${kept}: status.${shown.join("; status.")}${rest}; its administrator has to put it right there`;
 }

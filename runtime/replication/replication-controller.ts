@@ -10,7 +10,7 @@ import {
   Namespace,
   Secret,
 } from "../api";
-import { isDeclaredDead, isSilent } from "../foreign-cluster/peer-state";
+import { isDeclaredDead, isSilent } from "../foreign-cluster/conditions";
 import { usableKubeconfig } from "../identity";
 import {
   type Controller,
@@ -25,15 +25,14 @@ import {
   watches,
 } from "../kube";
 import { maySpeakOf } from "../plan/peer-objects";
-import { chooseIdentity } from "./choose-identity";
+import { chooseIdentity } from "./control-plane-secret";
+
+import { SecretMakers, waitingMessage } from "./control-plane-secret";
 import { PeerReplicator } from "./peer-replicator";
 import { type ReplicationMetrics, replicationMetrics } from "./replication-metrics";
-import { isDisowned, unlessGone } from "./source-finalizer";
-import { SecretMakers } from "./secret-makers";
-import { destinationOf, UnservedSources } from "./unserved-sources";
-import { waitingMessage } from "./waiting-message";
+import { destinationOf, isDisowned, unlessGone, UnservedSources } from "./sources";
 
-export interface ReplicationOptions {
+interface ReplicationOptions {
   /** This cluster's ID. */
   clusterId: string;
 }

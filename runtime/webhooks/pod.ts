@@ -2,7 +2,7 @@ import type { NodeSelector, NodeSelectorTerm, Toleration } from "kubernetes-type
 import { Label, LabelValue, VIRTUAL_NODE_TAINT, VIRTUAL_NODE_TOLERATION } from "../api";
 import { isRecord } from "../api/invalid-object";
 import { isEmptyTerm } from "../offloading/node-selector";
-import { both, selectorProduct } from "../offloading/node-selector-product";
+import { both, selectorProduct } from "../offloading/node-selector";
 import { errored, patched, type PatchOperation, type Webhook } from "./admission-review";
 
 interface PodWebhookOptions {

@@ -7,10 +7,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import {
   ConfigMap,
-  CustomResourceDefinition,
   type Desired,
   Event,
-  type Kind,
   type KubeObject,
   Namespace,
   NamespaceMap,
@@ -27,26 +25,21 @@ import { accountKubeconfig } from "../support/account-kubeconfig";
 import { refusal } from "../support/admission-cluster";
 import { base64 } from "../support/base64";
 import { eventAbout } from "../support/events";
+import { HostileProvider, status, there } from "../support/hostile-provider";
 import type { ManagedCluster } from "../support/managed-cluster";
 import { installPair } from "../support/managed-pair";
+import { atMilan, atRome, sides } from "../support/peering-of-rome";
 import { PeeringSteps } from "../support/peering-steps";
 import { until } from "../support/until";
 import { startVirtualKubelet, type VirtualKubeletProcess } from "../support/virtual-kubelet-process";
 import { withControlPlanes } from "../support/with-control-planes";
 
-const toMilan: PeeringSides = {
-  consumer: { clusterId: "rome", tenantNamespace: "to-milan" },
-  provider: { clusterId: "milan", tenantNamespace: "guests-from-rome" },
-};
 /** Another provider, who does no harm; on the same control plane, under names of its own. */
 const toTurin: PeeringSides = {
   consumer: { clusterId: "rome", tenantNamespace: "to-turin" },
   provider: { clusterId: "turin", tenantNamespace: "turin-guests" },
 };
-const atMilan = (name: string) => ({ name, namespace: "guests-from-rome" });
-const atRome = (name: string) => ({ name, namespace: "to-milan" });
 const merge = { type: "merge" } as const;
-const status = { type: "merge", subresource: "status" } as const;
 
 describe("attacks: what a provider writes in a status", function () {
   this.timeout(120_000);
@@ -56,19 +49,21 @@ describe("attacks: what a provider writes in a status", function () {
   });
   let rome: ManagedCluster;
   let milan: ManagedCluster;
+  let steps: HostileProvider;
   let kubelet: VirtualKubeletProcess | undefined;
 
   before(async () => {
     [rome, milan] = await installPair(controlPlane);
+    steps = new HostileProvider(rome, milan);
     await Promise.all([rome.start(), milan.start()]);
-    await new PeeringSteps(rome, milan, toMilan, "pool").peer();
+    await new PeeringSteps(rome, milan, sides, "pool").peer();
     kubelet = await startVirtualKubelet(rome);
-    await offload("shop");
-    await secret("kube-system", "root-password");
-    await secret("shop", "first");
-    await arrived("shop-rome", "first");
+    await steps.offload("shop");
+    await steps.secret("kube-system", "root-password");
+    await steps.secret("shop", "first");
+    await steps.arrived("shop-rome", "first");
     await milan.stop();
-    await trap("stolen");
+    await steps.trap("stolen");
   });
   after(async () => {
     await kubelet?.end("SIGKILL");
@@ -78,10 +73,10 @@ describe("attacks: what a provider writes in a status", function () {
 
   describe("of a map", () => {
     it("a namespace that nobody offloads is not reflected, however the provider accepts it, and the map says what was refused", async () => {
-      await answer({ "kube-system": { phase: "Accepted", remoteNamespace: "stolen" } });
-      await probe("shop", "after-kube-system");
-      await nothingIn("stolen");
-      assert.equal((await mapping())["kube-system"], undefined);
+      await steps.answer({ "kube-system": { phase: "Accepted", remoteNamespace: "stolen" } });
+      await steps.probe("shop", "after-kube-system");
+      await steps.nothingIn("stolen");
+      assert.equal((await steps.mapping())["kube-system"], undefined);
       const message = await eventAbout(
         rome.admin,
         { kind: "NamespaceMap", ...atRome("milan") },
@@ -91,15 +86,15 @@ describe("attacks: what a provider writes in a status", function () {
     });
 
     it("a namespace that is offloaded stays where it was asked for", async () => {
-      await answer({ "kube-system": null, shop: { phase: "Accepted", remoteNamespace: "stolen" } });
-      await probe("shop", "after-redirect");
-      await nothingIn("stolen");
-      assert.deepEqual((await mapping()).shop, { phase: "Accepted", remoteNamespace: "shop-rome" });
-      await answer({ shop: { phase: "Accepted", remoteNamespace: "shop-rome" } });
+      await steps.answer({ "kube-system": null, shop: { phase: "Accepted", remoteNamespace: "stolen" } });
+      await steps.probe("shop", "after-redirect");
+      await steps.nothingIn("stolen");
+      assert.deepEqual((await steps.mapping()).shop, { phase: "Accepted", remoteNamespace: "shop-rome" });
+      await steps.answer({ shop: { phase: "Accepted", remoteNamespace: "shop-rome" } });
     });
 
     it("the rights of a peer that is rome's consumer as well change nothing of that", async () => {
-      const peer = await asConsumerOfRome("milan");
+      const peer = await steps.asConsumerOfRome("milan");
       const { currentMapping } = (await there(NamespaceMap, rome, atRome("milan"))).status ?? {};
       await peer.patch(
         NamespaceMap,
@@ -108,63 +103,66 @@ describe("attacks: what a provider writes in a status", function () {
         merge,
       );
       const stolen = { phase: "Accepted", remoteNamespace: "stolen" };
-      await answer({ "kube-system": stolen });
+      await steps.answer({ "kube-system": stolen });
       const body = { status: { currentMapping: { ...currentMapping, "kube-system": stolen } } };
       await peer.patch(NamespaceMap, atRome("milan"), body, status);
-      await until("it stands in rome's map", async () => (await mapping())["kube-system"] !== undefined);
-      await probe("shop", "after-edit");
-      await nothingIn("stolen");
-      await answer({ "kube-system": null });
+      await until(
+        "it stands in rome's map",
+        async () => (await steps.mapping())["kube-system"] !== undefined,
+      );
+      await steps.probe("shop", "after-edit");
+      await steps.nothingIn("stolen");
+      await steps.answer({ "kube-system": null });
       const back = { spec: { desiredMapping: { "kube-system": null } } };
       await peer.patch(NamespaceMap, atRome("milan"), back, merge);
       peer.close();
     });
 
     it("what is offloaded no more is reflected no more, though the provider goes on accepting it", async () => {
-      await offload("books");
+      await steps.offload("books");
       await until("it is asked for", async () => {
         const copy = await milan.admin.get(NamespaceMap, atMilan("milan"));
         return copy?.spec.desiredMapping?.books !== undefined;
       });
-      await trap("books-rome");
-      await answer({ books: { phase: "Accepted", remoteNamespace: "books-rome" } });
-      await probe("books", "wanted", "books-rome");
+      await steps.trap("books-rome");
+      await steps.answer({ books: { phase: "Accepted", remoteNamespace: "books-rome" } });
+      await steps.probe("books", "wanted", "books-rome");
       await rome.admin.delete(NamespaceOffloading, { name: "offloading", namespace: "books" });
       await until("it is asked for no more", async () => {
         const map = await rome.admin.get(NamespaceMap, atRome("milan"));
         return map?.spec.desiredMapping?.books === undefined;
       });
-      await secret("books", "too-late");
-      await probe("shop", "after-books");
+      await steps.secret("books", "too-late");
+      await steps.probe("shop", "after-books");
       await pause(500);
       assert.equal(await milan.admin.get(Secret, { name: "too-late", namespace: "books-rome" }), undefined);
-      await answer({ books: null });
+      await steps.answer({ books: null });
     });
 
     it("the end of a namespace's offloading to others waits for nobody who was never asked", async () => {
       const selector = {
         matchExpressions: [{ key: "liqo.io/remote-cluster-id", operator: "In", values: ["turin"] }],
       };
-      await offload("payroll", { clusterSelector: { nodeSelectorTerms: [selector] } });
+      await steps.offload("payroll", { clusterSelector: { nodeSelectorTerms: [selector] } });
       const ref = { name: "offloading", namespace: "payroll" };
       await until("it is looked at", async () => {
         const offloading = await rome.admin.get(NamespaceOffloading, ref);
         return offloading?.status?.observedGeneration !== undefined;
       });
-      await answer({ payroll: { phase: "Terminating", remoteNamespace: "payroll-rome" } });
-      await until("it arrives", async () => (await mapping()).payroll !== undefined);
+      await steps.answer({ payroll: { phase: "Terminating", remoteNamespace: "payroll-rome" } });
+      await until("it arrives", async () => (await steps.mapping()).payroll !== undefined);
       await rome.admin.delete(NamespaceOffloading, ref);
       await until("it is gone", async () => (await rome.admin.get(NamespaceOffloading, ref)) === undefined, {
         timeoutMs: 10_000,
       });
-      await answer({ payroll: null });
+      await steps.answer({ payroll: null });
     });
 
     it("what is no status of a map is left out, and the good entries stay", async () => {
-      await anyStatus("namespacemaps");
+      await steps.anyStatus("namespacemaps");
       const broken = { phase: "Owned", remoteNamespace: "shop-rome" };
       await until("the API server of milan takes it", async () => {
-        await answer({ "NOT A NAMESPACE": { phase: "Accepted", remoteNamespace: "x" }, tea: broken });
+        await steps.answer({ "NOT A NAMESPACE": { phase: "Accepted", remoteNamespace: "x" }, tea: broken });
         return true;
       });
       await milan.admin.patch(
@@ -178,7 +176,7 @@ describe("attacks: what a provider writes in a status", function () {
         },
         status,
       );
-      await until("the good entry arrives", async () => (await mapping()).wine !== undefined);
+      await until("the good entry arrives", async () => (await steps.mapping()).wine !== undefined);
       const found = (await there(NamespaceMap, rome, atRome("milan"))).status;
       assert.deepEqual(Object.keys(found ?? {}).sort(), ["currentMapping", "observedGeneration"]);
       assert.deepEqual(Object.keys(found?.currentMapping ?? {}).sort(), ["shop", "wine"]);
@@ -279,7 +277,7 @@ describe("attacks: what a provider writes in a status", function () {
             conditions: [{ type: "Resources", status: "Denied", message: `${i}`.padEnd(40_000, "!") }],
           };
           await milan.admin.patch(ResourceSlice, atMilan("pool"), { status: body }, status);
-          await answer({ [`ns-${i % 50}`]: { phase: "Accepted", remoteNamespace: "stolen" } });
+          await steps.answer({ [`ns-${i % 50}`]: { phase: "Accepted", remoteNamespace: "stolen" } });
         }
       })();
       await pause(1_000);
@@ -294,8 +292,8 @@ describe("attacks: what a provider writes in a status", function () {
       );
       done = true;
       await storm;
-      await probe("shop", "after-storm");
-      await nothingIn("stolen");
+      await steps.probe("shop", "after-storm");
+      await steps.nothingIn("stolen");
     });
   });
 
@@ -311,7 +309,7 @@ describe("attacks: what a provider writes in a status", function () {
       thief = KubeClient.fromKubeconfig(await accountKubeconfig(rome.admin, rome.controlPlane, account));
       for (const name of ["ledger", "vault"])
         await rome.admin.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-      await secret("vault", "combination");
+      await steps.secret("vault", "combination");
     });
 
     /** What it has of a namespace: Secrets, ConfigMaps and tokens of its accounts. */
@@ -349,7 +347,7 @@ describe("attacks: what a provider writes in a status", function () {
 
     it("a namespace that is offloaded gives what its pods need, for as long as it is", async () => {
       const offloading = { name: "offloading", namespace: "ledger" };
-      await offloadExisting(offloading.namespace);
+      await steps.offloadExisting(offloading.namespace);
       await until("the rights are given", async () => (await has("ledger")) === everything);
       assert.equal(await has("vault"), nothing);
 
@@ -375,7 +373,7 @@ describe("attacks: what a provider writes in a status", function () {
       };
       await rome.admin.create(RoleBinding, foreign);
       const offloading = { name: "offloading", namespace: "vault" };
-      await offloadExisting(offloading.namespace);
+      await steps.offloadExisting(offloading.namespace);
       assert.match(
         await eventAbout(
           rome.admin,
@@ -389,103 +387,4 @@ describe("attacks: what a provider writes in a status", function () {
       await rome.admin.delete(NamespaceOffloading, offloading);
     });
   });
-
-  /** The milanese administrator's word on the map, on its own cluster. */
-  async function answer(entries: Record<string, object | null>): Promise<void> {
-    await milan.admin.patch(NamespaceMap, atMilan("milan"), { status: { currentMapping: entries } }, status);
-  }
-
-  async function mapping() {
-    return (await there(NamespaceMap, rome, atRome("milan"))).status?.currentMapping ?? {};
-  }
-
-  /** A namespace of milan's own, in which rome's virtual kubelet may write. */
-  async function trap(name: string): Promise<void> {
-    await milan.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    await milan.admin.create(RoleBinding, {
-      apiVersion: RoleBinding.apiVersion,
-      kind: RoleBinding.kind,
-      metadata: { name: "welcome", namespace: name },
-      roleRef: {
-        apiGroup: "rbac.authorization.k8s.io",
-        kind: "ClusterRole",
-        name: "liqo-virtual-kubelet-remote",
-      },
-      subjects: [{ kind: "Group", apiGroup: "rbac.authorization.k8s.io", name: "rome" }],
-    });
-  }
-
-  async function offload(name: string, spec: object = {}): Promise<void> {
-    await rome.admin.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    await offloadExisting(name, spec);
-  }
-
-  async function offloadExisting(name: string, spec: object = {}): Promise<void> {
-    const offloading: Desired<KubeObject> & { spec: object } = {
-      apiVersion: NamespaceOffloading.apiVersion,
-      kind: NamespaceOffloading.kind,
-      metadata: { name: "offloading", namespace: name },
-      spec,
-    };
-    await rome.apply(offloading);
-  }
-
-  async function secret(namespace: string, name: string): Promise<void> {
-    await rome.admin.create(Secret, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name, namespace },
-      data: { password: base64("of rome") },
-    });
-  }
-
-  async function arrived(namespace: string, name: string): Promise<void> {
-    await until(`Secret ${name} arrives`, () => milan.admin.get(Secret, { name, namespace }));
-  }
-
-  /** What comes later arrives where it was asked for: by then the virtual kubelet has seen what came before. */
-  async function probe(namespace: string, name: string, remote = "shop-rome"): Promise<void> {
-    await pause(1_000);
-    await secret(namespace, name);
-    await arrived(remote, name);
-  }
-
-  async function nothingIn(namespace: string): Promise<void> {
-    const names = (await milan.admin.list(Secret, { namespace })).map(({ metadata }) => metadata.name);
-    assert.deepEqual(names, []);
-  }
-
-  /** Lets milan's API server take any status of a kind: the administrator may change definitions there. */
-  async function anyStatus(plural: string): Promise<void> {
-    const ref = { name: `${plural}.offloading.liqo.io` };
-    const path = "/spec/versions/0/schema/openAPIV3Schema/properties/status";
-    const value = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-    await milan.admin.patch(CustomResourceDefinition, ref, [{ op: "replace", path, value }], {
-      type: "json",
-    });
-  }
-
-  /** A peer's control plane where it is rome's consumer: what a Tenant gets, in the same tenant namespace. */
-  async function asConsumerOfRome(name: string): Promise<KubeClient> {
-    await rome.admin.create(RoleBinding, {
-      apiVersion: RoleBinding.apiVersion,
-      kind: RoleBinding.kind,
-      metadata: { name: "liqo-binding-liqo-remote-controlplane", namespace: "to-milan" },
-      roleRef: {
-        apiGroup: "rbac.authorization.k8s.io",
-        kind: "ClusterRole",
-        name: "liqo-remote-controlplane",
-      },
-      subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name }],
-    });
-    return KubeClient.fromKubeconfig(await rome.controlPlane.kubeconfigFor({ name, groups: ["liqo.io"] }));
-  }
 });
-
-function there<T extends KubeObject>(
-  kind: Kind<T>,
-  { admin }: ManagedCluster,
-  ref: { name: string; namespace: string },
-): Promise<T> {
-  return until(`${kind.kind} ${ref.name}`, () => admin.get(kind, ref));
-}

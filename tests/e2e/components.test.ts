@@ -1,22 +1,10 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 
-import * as k8s from "@pulumi/kubernetes";
-import type * as pulumi from "@pulumi/pulumi";
 import type { Stack } from "@pulumi/pulumi/automation";
 import { parse, stringify } from "yaml";
 
-import * as liqo from "../../components";
 import { downCluster, resumeClusters, upCluster } from "../../provider/local-cluster/local-clusters";
 import { type LocalImages, localImages } from "../../provider/local-cluster/local-images";
-import {
-  hierarchies,
-  processesIn,
-  trackingHierarchy,
-} from "../../provider/local-cluster/native/control-groups";
-import { nativeLayout } from "../../provider/local-cluster/native/layout";
-import { clusterGroup } from "../../provider/local-cluster/native/cluster-plan";
-import { identifyProcess } from "../../provider/local-cluster/process-identity";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import {
@@ -35,30 +23,12 @@ import {
   VirtualNode,
 } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
+import { type Fabric, fabricProgram, killCluster, type Side } from "../support/components-fabric";
 import { everything } from "../support/everything";
 import { addedNamespaces } from "../support/installed-runtime";
 import { ownCheckout } from "../support/local-checkout";
 import { type PulumiProject, pulumiProject } from "../support/pulumi-project";
 import { until } from "../support/until";
-
-type Side = "rome" | "milan";
-
-/** What a program of these tests has; each test changes one thing. */
-interface Fabric {
-  installations: boolean;
-  /** Whether milan grants what is asked with the built-in class. */
-  grants: boolean;
-  peering: boolean;
-  bidirectional: boolean;
-  memory: string;
-  /** A second virtual node from the same slice. */
-  secondNode: boolean;
-  offloading: boolean;
-  /** What not everybody wants: a virtual kubelet for each node of rome; the metric agent, the proxy and telemetry of milan. */
-  extras: boolean;
-  /** Kubeconfig of milan, as the peering gets it. */
-  milanKubeconfig: string;
-}
 
 /** What a new cluster makes by itself, maybe only after the first look at it. */
 const OF_KUBERNETES =
@@ -121,83 +91,9 @@ describe("components, on the real engine and real clusters", function () {
   });
 
   const stackOf = (changes: Partial<Fabric>): Promise<Stack> =>
-    project.stack("fabric", () => Promise.resolve(program({ ...full, ...changes })));
-
-  function program(fabric: Fabric): Record<string, pulumi.Output<unknown>> {
-    if (!fabric.installations) return {};
-    const providers = {
-      rome: liqo.clusterProvider("rome", { kubeconfig: clusters.rome.kubeconfig, clusterIdentifier: "rome" }),
-      milan: liqo.clusterProvider("milan", {
-        kubeconfig: clusters.milan.kubeconfig,
-        clusterIdentifier: "milan",
-      }),
-    };
-    const rome = new liqo.Installation("rome", {
-      cluster: { kubeconfig: clusters.rome.kubeconfig, provider: providers.rome },
-      clusterId: "rome",
-      image: images.runtime.name,
-      apiServer: { address: clusters.rome.peerApiServerUrl },
-      virtualKubeletPerNode: fabric.extras,
-    });
-    const milan = new liqo.Installation("milan", {
-      cluster: { kubeconfig: clusters.milan.kubeconfig, provider: providers.milan },
-      clusterId: "milan",
-      namespace: "liqo-system",
-      image: images.runtime.name,
-      apiServer: { address: clusters.milan.peerApiServerUrl },
-      defaultResourceSliceClassEnabled: fabric.grants,
-      metricAgent: fabric.extras,
-      proxy: fabric.extras,
-      ...(fabric.extras && { telemetry: { endpoint: "http://collector.default.svc:8080/reports" } }),
-    });
-    if (!fabric.peering) return {};
-    const consumer = {
-      kubeconfig: clusters.rome.kubeconfig,
-      provider: providers.rome,
-      clusterId: rome.clusterId,
-      liqoNamespace: rome.namespace,
-    };
-    const peering = new liqo.Peering("rome-milan", {
-      consumer,
-      provider: {
-        kubeconfig: fabric.milanKubeconfig,
-        provider: providers.milan,
-        clusterId: milan.clusterId,
-        liqoNamespace: milan.namespace,
-      },
-      bidirectional: fabric.bidirectional,
-      networking: { enabled: false },
-      resources: { cpu: "1", memory: fabric.memory },
-      timeoutSeconds: 60,
-    });
-    if (fabric.secondNode) {
-      new liqo.VirtualNode(
-        "small",
-        {
-          consumer,
-          providerClusterId: "milan",
-          nodeName: "milan-small",
-          kubeconfigSecretName: "kubeconfig-resourceslice-milan",
-          resources: { cpu: "100m", memory: "64Mi", pods: "2" },
-          labels: { size: "small" },
-        },
-        { dependsOn: peering },
-      );
-    }
-    if (fabric.offloading) {
-      const namespace = new k8s.core.v1.Namespace(
-        "shop",
-        { metadata: { name: "shop" } },
-        { provider: providers.rome },
-      );
-      new liqo.NamespaceOffloading(
-        "shop",
-        { cluster: consumer, namespace: namespace.metadata.name, podOffloadingStrategy: "LocalAndRemote" },
-        { dependsOn: peering },
-      );
-    }
-    return { nodeName: peering.nodeName, reverseNodeName: peering.reverseNodeName };
-  }
+    project.stack("fabric", () =>
+      Promise.resolve(fabricProgram({ ...full, ...changes }, clusters, images.runtime.name)),
+    );
 
   /** Nothing to do, whatever one looks at. */
   async function settled(changes: Partial<Fabric>): Promise<void> {
@@ -474,13 +370,3 @@ describe("components, on the real engine and real clusters", function () {
     return (await clients[side].get(ForeignCluster, { name: peer }))?.status?.role;
   }
 });
-
-/** SIGKILL to every process of a native cluster, as when its machine goes away. */
-async function killCluster(name: string): Promise<void> {
-  const group = clusterGroup(nativeLayout(), name);
-  const folder = join(trackingHierarchy(await hierarchies()).mountPoint, group);
-  for (const pid of await processesIn(folder)) {
-    if (identifyProcess(pid) !== undefined) process.kill(pid, "SIGKILL");
-  }
-  await until("the cluster's processes are gone", async () => (await processesIn(folder)).length === 0);
-}

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,13 +29,10 @@ import type { RunningCluster } from "../../provider/local-cluster/running-cluste
 import { withClusters } from "../../provider/local-cluster/with-clusters";
 import { ensureTools } from "../../provider/local-cluster/toolchain";
 import { ensureSystemPackages } from "../../provider/local-cluster/system-packages";
-import {
-  buildBusyboxImage,
-  buildRuntimeImage,
-  busyboxImageName,
-  type ImageArchive,
-} from "../../runtime/image";
+import { buildBusyboxImage, buildRuntimeImage, type ImageArchive } from "../../runtime/image";
+import { busyboxPod, service, webPod } from "../support/busybox-objects";
 import { ownCheckout } from "../support/local-checkout";
+import { namespacesOf, type Traces, tracesOfMachine } from "../support/machine-traces";
 
 describe("native local clusters", function () {
   this.timeout(240_000);
@@ -363,51 +360,6 @@ describe("native local clusters", function () {
 /** Of /proc, a second. */
 const CLOCK_TICKS = 100;
 
-interface Traces {
-  links: string[];
-  routes: string[];
-  mounts: string[];
-  groups: string[];
-  firewall: string;
-}
-
-/** What clusters may leave on the host; other checkouts' clusters, which may come and go meanwhile, are left out. */
-async function tracesOfMachine(...prefixes: string[]): Promise<Traces> {
-  const ours = (text: string) =>
-    !/pliqo-|pulumi-liqo-/.test(text) || prefixes.some((prefix) => text.includes(`liqo-${prefix}`));
-  const links = await runCommand("ip", ["-o", "link"]);
-  const routes = await runCommand("ip", ["-4", "route", "show", "table", "all"]);
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
-  const groups = (await hierarchies()).flatMap(({ mountPoint }) =>
-    readdirSync(mountPoint).map((name) => `${mountPoint}/${name}`),
-  );
-  return {
-    links: links
-      .split("\n")
-      .map((line) => line.split(": ")[1] ?? "")
-      .filter(ours)
-      .sort(),
-    routes: routes.split("\n").filter(ours).sort(),
-    mounts: mounts
-      .split("\n")
-      .map((line) => line.split(" ")[4] ?? "")
-      .filter(ours)
-      .sort(),
-    groups: groups.filter(ours).sort(),
-    firewall: await runCommand("nft", ["list", "ruleset"]),
-  };
-}
-
-function namespacesOf(pid: number): string[] {
-  return ["net", "mnt", "pid", "uts"].flatMap((type) => {
-    try {
-      return [readlinkSync(`/proc/${pid}/ns/${type}`)];
-    } catch {
-      return []; // it has ended
-    }
-  });
-}
-
 async function eventually(check: () => Promise<void>, timeoutMs = 30_000): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; ; await sleep(200)) {
     try {
@@ -416,39 +368,4 @@ async function eventually(check: () => Promise<void>, timeoutMs = 30_000): Promi
       if (Date.now() > deadline) throw error;
     }
   }
-}
-
-function busyboxPod(name: string, command: string, container: object = {}, spec: object = {}): object {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name, labels: { name, app: name.split("-")[0] } },
-    spec: {
-      terminationGracePeriodSeconds: 0,
-      containers: [{ name: "main", image: busyboxImageName, command: ["sh", "-c", command], ...container }],
-      ...spec,
-    },
-  };
-}
-
-function webPod(name: string, nodeName: string): object {
-  const command = `mkdir /www; echo ${name} >/www/index.html; echo serving ${name}; exec httpd -f -p 8080 -h /www`;
-  return busyboxPod(
-    name,
-    command,
-    { readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 } },
-    { nodeName },
-  );
-}
-
-function service(
-  name: string,
-  spec: { type: string; externalTrafficPolicy?: string; selector?: object },
-): object {
-  return {
-    apiVersion: "v1",
-    kind: "Service",
-    metadata: { name },
-    spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
-  };
 }

@@ -26,15 +26,7 @@ describe("offloading of namespaces, from rome to milan", function () {
   const rome = () => clusters().admin.rome;
   const milan = () => clusters().admin.milan;
 
-  const offload = async (name: string, spec: object = {}) => {
-    await clusters().makeNamespace("rome", name);
-    await rome().create(NamespaceOffloading, {
-      apiVersion: OFFLOADING,
-      kind: "NamespaceOffloading",
-      metadata: { name: "offloading", namespace: name },
-      spec,
-    });
-  };
+  const offload = (name: string, spec: object = {}) => clusters().offload(name, spec);
   const release = (name: string) =>
     rome().delete(NamespaceOffloading, { name: "offloading", namespace: name });
   const unoffload = async (name: string) => {

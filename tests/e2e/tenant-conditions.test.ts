@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 
 import {
   ClusterRoleBinding,
-  Event,
   Namespace,
   NamespaceMap,
   NamespaceOffloading,
@@ -14,10 +13,8 @@ import {
   ShadowPod,
   Tenant,
 } from "../../runtime/api";
-import type { Desired, Kind, KubeObject, ObjectRef } from "../../runtime/api";
-import { controlPlaneSubject, createCertificateRequest, parseCertificate } from "../../runtime/identity";
-import { createCertificateAuthority } from "../../runtime/identity/serving-certificate";
-import { isForbidden, KubeClient, semanticallyEqual } from "../../runtime/kube";
+import type { Desired } from "../../runtime/api";
+import { isForbidden, KubeClient } from "../../runtime/kube";
 import { auditEvents } from "../support/audit-log";
 import { eventAbout } from "../support/events";
 import type { ManagedCluster } from "../support/managed-cluster";
@@ -32,12 +29,12 @@ import {
   tenantOfRome,
 } from "../support/peering-of-rome";
 import { PeeringSteps } from "../support/peering-steps";
+import { becomes, isGood, MARK, TenantOfRome } from "../support/tenant-of-rome";
 import { until } from "../support/until";
 import { withControlPlanes } from "../support/with-control-planes";
 import { WithheldRights } from "../support/withheld-rights";
 
 const web = { name: "web", namespace: "shop-rome" };
-const MARK = "liqo.io/cordon-tenant";
 const HELD = "example.org/held";
 
 /** What a provider grants to a consumer in each condition of its Tenant: the cells of control plane reference 9.1, and the order of 9.3. */
@@ -74,54 +71,22 @@ describe("a Tenant of rome at milan", function () {
     } as Parameters<ManagedCluster["apply"]>[0]);
   });
 
-  const setCondition = (tenantCondition: string) =>
-    milan.admin.patch(Tenant, tenantOfRome, { spec: { tenantCondition } }, { type: "merge" });
-  const tenant = () => until("the Tenant", () => milan.admin.get(Tenant, tenantOfRome));
-  const there = <T extends KubeObject>(kind: Kind<T>, ref: ObjectRef) =>
-    until(`${kind.kind} ${ref.name}`, () => milan.admin.get(kind, ref));
-  const copies = () => milan.admin.list(ResourceSlice, { namespace: "guests-from-rome" });
-  const maps = () => milan.admin.list(NamespaceMap, { namespace: "guests-from-rome" });
-  const resourcesOf = async (name: string, cluster = milan) => {
-    const ref = cluster === milan ? atMilan(name) : atRome(name);
-    const conditions = (await cluster.admin.get(ResourceSlice, ref))?.status?.conditions ?? [];
-    const found = conditions.find(({ type }) => type === "Resources");
-    return found && `${found.status} ${found.reason}`;
-  };
-  const resourcesSay = (name: string, expected: string) =>
-    until(`resources of ${name}: ${expected}`, async () => (await resourcesOf(name)) === expected);
-  const marks = async () => (await copies()).map(({ metadata }) => metadata.annotations?.[MARK]);
-  const quotaIsCordoned = (expected: true | undefined) =>
-    until(`cordoned: ${expected}`, async () => {
-      const quota = await milan.admin.get(Quota, quotaOfPool);
-      return quota !== undefined && quota.spec.cordoned === expected;
-    });
+  const {
+    setCondition,
+    tenant,
+    there,
+    copies,
+    maps,
+    resourcesOf,
+    resourcesSay,
+    marks,
+    quotaIsCordoned,
+    refusals,
+    signed,
+    everythingGranted,
+    expire,
+  } = new TenantOfRome(() => ({ milan, steps }));
   const about = { kind: "Tenant", ...tenantOfRome };
-  const refusals = async () =>
-    (
-      await milan.admin.list(Event, {
-        namespace: "guests-from-rome",
-        fieldSelector: "reason=SignatureVerificationFailed",
-      })
-    ).reduce((sum, { count = 1 }) => sum + count, 0);
-
-  /** Absent and empty are the same. */
-  async function becomes(expected: unknown, look: () => Promise<unknown>): Promise<void> {
-    let found: unknown;
-    await until("the value", async () => semanticallyEqual((found = await look()), expected)).catch(() =>
-      assert.deepEqual(found, expected),
-    );
-  }
-
-  /** What a consumer has of an active or a cordoned Tenant. */
-  async function everythingGranted(): Promise<void> {
-    await there(RoleBinding, controlPlaneBinding);
-    await there(ClusterRoleBinding, clusterWide);
-    await until("two copies and a map", async () => {
-      return (await copies()).length === 2 && (await maps()).length === 1;
-    });
-    await there(Namespace, { name: "shop-rome" });
-    await there(Quota, quotaOfPool);
-  }
 
   const shadowPod: Desired<ShadowPod> = {
     apiVersion: "offloading.liqo.io/v1beta1",
@@ -132,28 +97,6 @@ describe("a Tenant of rome at milan", function () {
     },
     spec: { pod: { containers: [{ name: "web", image: "web:1" }], automountServiceAccountToken: false } },
   };
-
-  /** Puts an expired certificate where the issued one is kept, and starts the controllers anew. */
-  async function expire(flags: string[] = []): Promise<void> {
-    await milan.stop();
-    const { certificate } = createCertificateAuthority(
-      { commonName: "rome", organization: "liqo.io" },
-      { notBefore: new Date("2020-01-01"), notAfter: new Date("2021-01-01") },
-    );
-    const { privateKey } = await steps.consumerKeys();
-    const csr = createCertificateRequest(controlPlaneSubject("rome"), privateKey);
-    const base64 = (text: string) => Buffer.from(text).toString("base64");
-    await milan.admin.patch(
-      Secret,
-      atMilan("liqo-remote-certificate"),
-      { data: { csr: base64(csr), certificate: base64(certificate) } },
-      { type: "merge" },
-    );
-    await milan.start(flags);
-  }
-  const signed = async () => (await tenant()).status?.authParams?.signedCRT ?? "";
-  const isGood = (signedCRT: string) =>
-    parseCertificate(Buffer.from(signedCRT, "base64")).notAfter.getTime() > Date.now();
 
   it("Active: has its roles, copies without a mark, an open quota, and may start pods", async () => {
     await everythingGranted();

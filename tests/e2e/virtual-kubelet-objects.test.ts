@@ -21,6 +21,12 @@ import { gone, HERE, NODE, podOf, THERE, withVirtualKubelet } from "../support/v
 describe("virtual kubelet: objects around pods, and several nodes", function () {
   this.timeout(60_000);
   const lab = withVirtualKubelet();
+  const configMap = (name: string, namespace: string, data: Record<string, string>): Desired<ConfigMap> => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace },
+    data,
+  });
 
   describe("objects around pods", () => {
     it("are reflected, follow, and go", async () => {
@@ -83,18 +89,10 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
     });
 
     it("stay at home where they say so, and leave when they say so later", async () => {
-      const object = { apiVersion: "v1", kind: "ConfigMap" } as const;
-      const metadata = {
-        name: "private",
-        namespace: HERE,
-        annotations: { "liqo.io/skip-reflection": "true" },
-      };
-      await lab.rome.create(ConfigMap, { ...object, metadata, data: {} });
-      await lab.rome.create(ConfigMap, {
-        ...object,
-        metadata: { name: "public", namespace: HERE },
-        data: {},
-      });
+      const annotations = { "liqo.io/skip-reflection": "true" };
+      const map = configMap("private", HERE, {});
+      await lab.rome.create(ConfigMap, { ...map, metadata: { ...map.metadata, annotations } });
+      await lab.rome.create(ConfigMap, configMap("public", HERE, {}));
       await until("the public map is there", () =>
         lab.milan.get(ConfigMap, { name: "public", namespace: THERE }),
       );
@@ -102,24 +100,15 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
       await lab.rome.patch(
         ConfigMap,
         { name: "public", namespace: HERE },
-        { metadata: { annotations: { "liqo.io/skip-reflection": "true" } } },
+        { metadata: { annotations } },
         { type: "merge" },
       );
       await gone("the map", () => lab.milan.get(ConfigMap, { name: "public", namespace: THERE }));
     });
 
     it("are not put in the place of strangers", async () => {
-      const object = { apiVersion: "v1", kind: "ConfigMap" } as const;
-      await lab.milan.create(ConfigMap, {
-        ...object,
-        metadata: { name: "theirs", namespace: THERE },
-        data: { a: "theirs" },
-      });
-      await lab.rome.create(ConfigMap, {
-        ...object,
-        metadata: { name: "theirs", namespace: HERE },
-        data: { a: "ours" },
-      });
+      await lab.milan.create(ConfigMap, configMap("theirs", THERE, { a: "theirs" }));
+      await lab.rome.create(ConfigMap, configMap("theirs", HERE, { a: "ours" }));
       await until("the conflict is told", async () =>
         (await lab.eventsOf("theirs")).some(({ reason }) => reason === "FailedReflection"),
       );
@@ -177,12 +166,7 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
 
     it("are put right ever more slowly where somebody at the provider undoes it time and again", async () => {
       const ref = { name: "contested", namespace: THERE };
-      await lab.rome.create(ConfigMap, {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: { name: "contested", namespace: HERE },
-        data: { owner: "rome" },
-      });
+      await lab.rome.create(ConfigMap, configMap("contested", HERE, { owner: "rome" }));
       const owner = async () => (await lab.milan.get(ConfigMap, ref))?.data?.["owner"];
       let undone = 0;
       const end = performance.now() + 4_000;
@@ -360,12 +344,7 @@ describe("virtual kubelet: objects around pods, and several nodes", function () 
         });
         return lease?.spec.holderIdentity === "vk-0";
       });
-      await lab.rome.create(ConfigMap, {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: { name: "shared", namespace: HERE },
-        data: { a: "1" },
-      });
+      await lab.rome.create(ConfigMap, configMap("shared", HERE, { a: "1" }));
       await until("the map is there", () => lab.milan.get(ConfigMap, { name: "shared", namespace: THERE }));
       await pause(1_500);
       assert.equal(lab.requests(from)["milan: create configmaps"], 1);

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 
-import { type Desired, type KubeObject, Node, VirtualNode } from "../../runtime/api";
+import { type Desired, type KubeObject, NamespaceOffloading, Node, VirtualNode } from "../../runtime/api";
 import { type Controller, isNotFound, type KubeClient } from "../../runtime/kube";
 import { offloadingControllers } from "../../runtime/offloading";
 import { auditEvents, countRequests, describeRequest } from "./audit-log";
@@ -133,6 +133,17 @@ export class OffloadingClusters {
 
   async makeNamespace(side: Side, name: string, labels: Record<string, string> = {}): Promise<void> {
     await this.make(side, { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
+  }
+
+  /** Makes a namespace at rome and offloads it. */
+  async offload(name: string, spec: object = {}): Promise<void> {
+    await this.makeNamespace("rome", name);
+    await this.admin.rome.create(NamespaceOffloading, {
+      apiVersion: OFFLOADING,
+      kind: "NamespaceOffloading",
+      metadata: { name: "offloading", namespace: name },
+      spec,
+    });
   }
 
   async makeVirtualNode(name: string, spec: object = {}): Promise<void> {

@@ -15,7 +15,7 @@ import {
   VirtualNode,
 } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
-import { ConsumerCaches } from "../../runtime/offloading/shared-caches";
+import { ConsumerCaches } from "../../runtime/offloading/consumer-caches";
 import { virtualKubeletRightsController } from "../../runtime/offloading/virtual-kubelet-rights-controller";
 import { virtualKubeletRemoteRules } from "../../runtime/plan/rbac";
 import { installDefinitions } from "./install-definitions";

@@ -3,7 +3,7 @@ import type { PodStatus } from "kubernetes-types/core/v1";
 import type { ShadowPod } from "../../api";
 import { Label } from "../../api/keys";
 import type { Pod } from "../../api/kubernetes";
-import { podOutcome } from "../../offloading/pod-outcome";
+import { podOutcome } from "../../offloading/shadow-pod-phase";
 import { isTerminal } from "../../offloading/shadow-pod-phase";
 import { isReflected, type ReflectionPair, sourceRecordOf } from "../reflection/reflected-metadata";
 import type { PodExpectations } from "./pod-expectations";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { apiServerCondition } from "../../../runtime/foreign-cluster/api-server-condition";
+import { apiServerCondition } from "../../../runtime/foreign-cluster/api-server-checker";
 import {
   type AuthenticationFacts,
   authenticationModule,

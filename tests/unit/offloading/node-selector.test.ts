@@ -6,9 +6,9 @@ import type { NodeSelectorRequirement, NodeSelectorTerm } from "kubernetes-types
 import {
   invalidNodeSelector,
   matchesAnyTerm,
+  selectorProduct,
   selectsCluster,
 } from "../../../runtime/offloading/node-selector";
-import { selectorProduct } from "../../../runtime/offloading/node-selector-product";
 
 const node = { name: "milan", labels: { region: "B", cores: "16", "liqo.io/type": "virtual-node" } };
 const requirement = (key: string, operator: string, ...values: string[]): NodeSelectorRequirement =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import {
-  consumerOf,
+  consumerOfTenantNamespace,
   podSecurityOf,
   podSecurityPatch,
   reservedNamespace,
@@ -50,7 +50,10 @@ describe("whose a map is", () => {
   ];
   for (const [labels, consumer] of table) {
     it(`${JSON.stringify(labels)} says ${consumer ?? "nobody"}`, () =>
-      assert.equal(consumerOf({ metadata: labels === undefined ? {} : { labels } }), consumer));
+      assert.equal(
+        consumerOfTenantNamespace({ metadata: labels === undefined ? {} : { labels } }),
+        consumer,
+      ));
   }
 });
 

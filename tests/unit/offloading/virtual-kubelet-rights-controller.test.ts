@@ -8,7 +8,7 @@ import {
   RoleBinding,
   VirtualNode,
 } from "../../../runtime/api";
-import { ConsumerCaches } from "../../../runtime/offloading/shared-caches";
+import { ConsumerCaches } from "../../../runtime/offloading/consumer-caches";
 import { virtualKubeletRightsController } from "../../../runtime/offloading/virtual-kubelet-rights-controller";
 import { MemoryApiServer } from "../../support/memory-api-server";
 import { type TestContext, testContext } from "../../support/runtime-context";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 
 import { type Kind, NamespaceMap, Renew, ResourceSlice } from "../../../runtime/api";
 import { createCertificateAuthority } from "../../../runtime/identity/serving-certificate";
-import { readAnswer, refusalMessage } from "../../../runtime/replication/answer";
+import { readAnswer } from "../../../runtime/replication/answer";
+import { refusalMessage } from "../../../runtime/replication/refused-answers";
 import type { Replicable } from "../../../runtime/replication/copy";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
