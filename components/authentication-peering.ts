@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { IdentityCredentials } from "../provider/identity-credentials/resource";
-import { NonceRead } from "../provider/nonce-read/resource";
-import { TenantCredentials } from "../provider/tenant-credentials/resource";
-import { WaitFor } from "../provider/wait-for/resource";
+import { IdentityCredentials } from "../provider/identity-credentials";
+import { NonceRead } from "../provider/nonce-read";
+import { TenantCredentials } from "../provider/tenant-credentials";
+import { WaitFor } from "../provider/wait-for";
 import {
   controlPlaneIdentity,
   nonceData,

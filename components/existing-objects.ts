@@ -3,9 +3,8 @@ import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
-import { clusterIdFault, lookBeforehand } from "../provider/existing-objects/look";
-import { existingObject } from "../provider/existing-objects/object";
-import { standingIn } from "../provider/tenant-namespace/functions";
+import { clusterIdFault, existingObject, lookBeforehand } from "../provider/existing-objects";
+import { standingIn } from "../provider/tenant-namespace";
 import { Name } from "../runtime/api/keys";
 import type { KubeClient } from "../runtime/kube";
 import type { ClusterArgs } from "./cluster";

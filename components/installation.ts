@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as random from "@pulumi/random";
 
-import { Definitions } from "../provider/definitions/resource";
-import { NetworkingGuard } from "../provider/networking-guard/resource";
-import { Preflight } from "../provider/preflight/resource";
-import { RemovalGuard } from "../provider/removal-guard/resource";
+import { Definitions } from "../provider/definitions";
+import { NetworkingGuard } from "../provider/networking-guard";
+import { Preflight } from "../provider/preflight";
+import { RemovalGuard } from "../provider/removal-guard";
 import type { Deployment } from "../runtime/api/kubernetes";
 import { metricAgentManifests, proxyManifests } from "../runtime/plan/auxiliary";
 import { DeploymentName, deployments } from "../runtime/plan/deployments";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { isServedFromPlugin } from "../provider/liqo-resource";
+import { isServedFromPlugin } from "../provider/core/liqo-resource";
 
 /** What an installation of this program has that peerings need. */
 export interface InstalledCluster {

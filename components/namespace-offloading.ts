@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { WaitFor } from "../provider/wait-for/resource";
+import { WaitFor } from "../provider/wait-for";
 import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/offloading";
 import { namespaceOffloadingShape } from "./argument-shapes";
 import { checkedArguments } from "./checked-arguments";

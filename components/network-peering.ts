@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { ClusterNetworks } from "../provider/cluster-networks/resource";
-import { GatewayRead } from "../provider/gateway-read/resource";
-import { NetworkConnection } from "../provider/network-connection/resource";
-import { WaitFor } from "../provider/wait-for/resource";
+import { ClusterNetworks } from "../provider/cluster-networks";
+import { GatewayRead } from "../provider/gateway-read";
+import { NetworkConnection } from "../provider/network-connection";
+import { WaitFor } from "../provider/wait-for";
 import { Name } from "../runtime/api/keys";
 import type { Manifest, ManifestMeta } from "../runtime/plan/manifest";
 import {

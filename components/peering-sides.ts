@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import * as pulumi from "@pulumi/pulumi";
 
-import { TenantNamespace } from "../provider/tenant-namespace/resource";
+import { TenantNamespace } from "../provider/tenant-namespace";
 import { type PeeringSides, peeringSidesSchema, tenantNamespace } from "../runtime/plan/peering";
 import { checkedArguments } from "./checked-arguments";
 import type { ClusterArgs } from "./cluster";

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
-import { ProxyRead } from "../provider/proxy-read/resource";
+import { ProxyRead } from "../provider/proxy-read";
 import { networkLinkSchema, networkStructureSchema } from "../runtime/plan/networking/peering";
 import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
 import { peeringShape } from "./argument-shapes";

@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 
-import { WaitFor } from "../provider/wait-for/resource";
+import { WaitFor } from "../provider/wait-for";
 import type { ClusterAccess } from "./cluster";
 import { after } from "./waiting";
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { WaitFor } from "../provider/wait-for/resource";
+import { WaitFor } from "../provider/wait-for";
 import { sliceIdentityName, tenantNamespaceName } from "../runtime/api/keys";
 import { sliceRequestSchema } from "../runtime/plan/offloading";
 import { resourceSlice } from "../runtime/plan/peering";

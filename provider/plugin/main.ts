@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 import * as pulumi from "@pulumi/pulumi";
 
-import { serveResourcesFromPlugin } from "../liqo-resource";
+import { serveResourcesFromPlugin } from "../core/liqo-resource";
 import { PluginProvider } from "./plugin-provider";
 import { packageManifest, schemaFile } from "./schema-file";
 

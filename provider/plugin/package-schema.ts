@@ -2,7 +2,7 @@ import { Analyzer } from "@pulumi/pulumi/provider/experimental/analyzer";
 import { generateSchema } from "@pulumi/pulumi/provider/experimental/schema";
 
 import { resources } from "../index";
-import { packageName } from "../liqo-resource";
+import { packageName } from "../core/liqo-resource";
 import { componentNames } from "./components";
 import { resourceSchema, type ObjectSpec, type ResourceSpec } from "./resource-schema";
 

@@ -2,9 +2,9 @@ import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
 import { resources, type ResourceKey } from "../index";
-import { packageName, typeName } from "../liqo-resource";
-import { engineContext } from "../provider-context";
-import { InitFailed, type ResourceFunctions } from "../resource-functions";
+import { packageName, typeName } from "../core/liqo-resource";
+import { engineContext } from "../core/definition";
+import { InitFailed, type ResourceFunctions } from "../core/lifecycle";
 import { construct } from "./components";
 import { unwrapSecrets, wrapSecrets } from "./secret-values";
 

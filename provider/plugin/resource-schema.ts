@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { packageName } from "../liqo-resource";
-import type { AnyDefinition } from "../resource-functions";
+import { packageName } from "../core/liqo-resource";
+import type { AnyDefinition } from "../core/lifecycle";
 
 /** A type in Pulumi's package schema, as far as it is needed here. */
 export interface TypeSpec {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { verdictOn } from "../../../provider/existing-objects/object";
+import { verdictOn } from "../../../provider/existing-objects";
 
 const labels = { "liqo.io/remote-cluster-id": "milan" };
 const planned = (kind = "Tenant") => ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { dynamicResourceOf, resources } from "../../../provider";
-import { identityFaults, type InstalledIdentity } from "../../../provider/preflight/installed-identity";
+import { identityFaults, type InstalledIdentity } from "../../../provider/preflight";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const kubeconfig = JSON.stringify({

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 
 import { dynamicResourceOf, type ResourceKey, resources } from "../../../provider";
-import { typeName } from "../../../provider/liqo-resource";
+import { typeName } from "../../../provider/core/liqo-resource";
 import { packageSchema } from "../../../provider/plugin/package-schema";
 import { PluginProvider } from "../../../provider/plugin/plugin-provider";
 import { packageManifest, schemaFile } from "../../../provider/plugin/schema-file";

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 
 import { resources, type ResourceKey } from "../../../provider";
-import { dynamicResource } from "../../../provider/dynamic-resource";
-import { PartialFailure, type ProviderContext } from "../../../provider/resource-definition";
+import { dynamicResource } from "../../../provider/core/liqo-resource";
+import { PartialFailure, type ProviderContext } from "../../../provider/core/definition";
 import { ConnectionError } from "../../../runtime/kube";
-import { InitFailed, resourceFunctions } from "../../../provider/resource-functions";
+import { InitFailed, resourceFunctions } from "../../../provider/core/lifecycle";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const context: ProviderContext = {

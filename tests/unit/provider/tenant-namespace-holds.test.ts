@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { holdersOf, standingOf } from "../../../provider/tenant-namespace/holds";
+import { holdersOf, standingOf } from "../../../provider/tenant-namespace-holders";
 import type { Namespace, ObjectMeta } from "../../../runtime/api";
 import { tenantNamespace } from "../../../runtime/plan/peering";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import * as pulumi from "@pulumi/pulumi";
 
-import { hasUnknown, isUnknown } from "../../../provider/unknown";
+import { hasUnknown, isUnknown } from "../../../provider/core/input-check";
 
 const markers = [
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
