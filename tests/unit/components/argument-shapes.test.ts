@@ -12,7 +12,7 @@ import {
   ResourceSlice,
   VirtualNode,
 } from "../../../components";
-import { ArgumentError } from "../../../components/checked-arguments";
+import { ArgumentError } from "../../../components/core/arguments";
 
 const components = {
   AuthenticationPeering,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { claimPair } from "../../../components/connected-pairs";
+import { claimPair } from "../../../components/core/program-run";
 
 describe("the networks of two clusters", () => {
   it("are connected by one component, whoever is the consumer", () => {

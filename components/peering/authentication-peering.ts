@@ -1,25 +1,28 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { IdentityCredentials } from "../provider/identity-credentials";
-import { NonceRead } from "../provider/nonce-read";
-import { TenantCredentials } from "../provider/tenant-credentials";
-import { WaitFor } from "../provider/wait-for";
+import { IdentityCredentials } from "../../provider/identity-credentials";
+import { NonceRead } from "../../provider/nonce-read";
+import { TenantCredentials } from "../../provider/tenant-credentials";
+import { WaitFor } from "../../provider/wait-for";
 import {
   controlPlaneIdentity,
   nonceData,
   nonceSecret,
   signedNonceSecret,
   tenant,
-} from "../runtime/plan/peering";
-import { authenticationPeeringShape } from "./argument-shapes";
-import { checkedArguments } from "./checked-arguments";
-import { connected, inState } from "./cluster";
-import { ExistingObjects } from "./existing-objects";
-import { toldBy } from "./installed-clusters";
-import { type ClusterResourceOptions, KubernetesObject, planned } from "./kubernetes-object";
-import { namespaceOf, type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
-import { digestOf } from "./triggers";
-import { after, timeouts, withWait } from "./waiting";
+} from "../../runtime/plan/peering";
+import { argument, checkedArguments, installedClusterShape, shape } from "../core/arguments";
+import { connected, inState, type PeeringClusterArgs } from "../core/cluster";
+import { ExistingObjects } from "../core/existing-objects";
+import {
+  type ClusterResourceOptions,
+  KubernetesObject,
+  namespaceOf,
+  planned,
+} from "../core/kubernetes-object";
+import { after, digestOf, timeouts, withWait } from "../core/waiting";
+import { toldBy } from "../installation/installed-clusters";
+import { sidesOf, tenantNamespaces } from "./peering-sides";
 
 export interface AuthenticationPeeringArgs {
   /** The cluster that offloads work. */
@@ -33,6 +36,14 @@ export interface AuthenticationPeeringArgs {
   /** Longest time for each step, in seconds; 120 by default. */
   timeoutSeconds?: number;
 }
+
+export const authenticationPeeringShape = shape<AuthenticationPeeringArgs>({
+  consumer: installedClusterShape,
+  provider: installedClusterShape,
+  createTenantNamespaces: argument.flag,
+  proxyUrl: argument.later,
+  timeoutSeconds: argument.seconds,
+});
 
 /**
  * The right of a consumer to ask a provider for resources: the handshake of keys and nonces, and the credentials that come of it.

@@ -1,6 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { isServedFromPlugin } from "../provider/core/liqo-resource";
+import { isServedFromPlugin } from "../../provider/core/liqo-resource";
+import { apiServerAddressUrl } from "../../runtime/plan/installation-settings";
+import { digest } from "../core/waiting";
+import type { InstallationArgs } from "./installation-args";
 
 /** What an installation of this program has that peerings need. */
 export interface InstalledCluster {
@@ -59,3 +62,31 @@ export function installedSides({ consumer, provider }: Record<Role, { clusterId:
 }
 
 type Role = "consumer" | "provider";
+
+/**
+ * What of an installation's arguments concerns its peers. Only these are looked at: a preview that does not know the image, say, knows them all the
+ * same.
+ */
+export function toldToPeers({
+  networking,
+  apiServer,
+  aws,
+}: Pick<InstallationArgs, "networking" | "apiServer" | "aws">): pulumi.Output<ToldByInstallation> {
+  return pulumi
+    .output({
+      networked: networking !== undefined,
+      podCidrs: networking?.podCidrs ?? [],
+      externalCidr: networking?.externalCidr,
+      gateway: networking?.gateway,
+      apiServer,
+      aws,
+    })
+    .apply(({ networked, podCidrs, externalCidr, gateway, apiServer: access, aws: iam }) => ({
+      ...(networked && { podCidrs }),
+      networks: digest([podCidrs, externalCidr]),
+      gatewayService: digest([gateway?.serviceAnnotations, gateway?.healthPort]),
+      access: digest([access, iam]),
+      ...(access?.address !== undefined &&
+        iam === undefined && { apiServer: apiServerAddressUrl(access.address) }),
+    }));
+}

@@ -1,15 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { WaitFor } from "../provider/wait-for";
-import { namespaceOffloading, namespaceOffloadingSchema } from "../runtime/plan/offloading";
-import { namespaceOffloadingShape } from "./argument-shapes";
-import { checkedArguments } from "./checked-arguments";
-import { type ClusterArgs, connected, inState } from "./cluster";
-import { ExistingObjects } from "./existing-objects";
-import { KubernetesObject, planned } from "./kubernetes-object";
-import { namespaceOf } from "./peering-sides";
-import { specDigest } from "./triggers";
-import { after, timeouts, withWait } from "./waiting";
+import { WaitFor } from "../../provider/wait-for";
+import { namespaceOffloading, namespaceOffloadingSchema } from "../../runtime/plan/offloading";
+import { argument, checkedArguments, installedClusterShape, shape } from "../core/arguments";
+import { type ClusterArgs, connected, inState } from "../core/cluster";
+import { ExistingObjects } from "../core/existing-objects";
+import { KubernetesObject, namespaceOf, planned } from "../core/kubernetes-object";
+import { after, specDigest, timeouts, withWait } from "../core/waiting";
 
 export interface NamespaceOffloadingArgs {
   /** The consumer. */
@@ -48,6 +45,16 @@ export interface NodeSelectorRequirementArgs {
   operator: pulumi.Input<string>;
   values?: pulumi.Input<pulumi.Input<string>[]>;
 }
+
+export const namespaceOffloadingShape = shape<NamespaceOffloadingArgs>({
+  cluster: installedClusterShape,
+  namespace: argument.required,
+  namespaceMappingStrategy: argument.later,
+  remoteNamespaceName: argument.later,
+  podOffloadingStrategy: argument.later,
+  clusterSelector: argument.later,
+  timeoutSeconds: argument.seconds,
+});
 
 /**
  * A namespace whose pods may run on virtual nodes: its twin exists at the providers chosen.

@@ -1,17 +1,16 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
-import { ProxyRead } from "../provider/proxy-read";
-import { networkLinkSchema, networkStructureSchema } from "../runtime/plan/networking/peering";
-import { peeringNeedsSchema } from "../runtime/plan/peering-needs";
-import { peeringShape } from "./argument-shapes";
-import { checkedArguments } from "./checked-arguments";
+import { ProxyRead } from "../../provider/proxy-read";
+import { networkLinkSchema, networkStructureSchema } from "../../runtime/plan/networking/peering";
+import { peeringNeedsSchema } from "../../runtime/plan/peering-needs";
+import { argument, checkedArguments, installedClusterShape, shape, useless } from "../core/arguments";
+import { connected, inState, type PeeringClusterArgs } from "../core/cluster";
+import { installedSides, toldBy } from "../installation/installed-clusters";
+import { ResourceSlice } from "../offloading/resource-slice";
 import { AuthenticationPeering } from "./authentication-peering";
-import { connected, inState } from "./cluster";
-import { installedSides, toldBy } from "./installed-clusters";
 import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
-import { type PeeringClusterArgs, sidesOf, tenantNamespaces } from "./peering-sides";
-import { ResourceSlice } from "./resource-slice";
+import { sidesOf, tenantNamespaces } from "./peering-sides";
 
 export interface PeeringArgs {
   /** The cluster that offloads work. */
@@ -52,6 +51,36 @@ export interface PeeringNetworkArgs {
   /** How the tunnel between them is. */
   link?: pulumi.Input<NetworkLinkArgs>;
 }
+
+export const peeringNetworkShape = shape<PeeringNetworkArgs>({
+  enabled: argument.flag,
+  server: argument.text,
+  link: argument.later,
+}).superRefine((args, context) => {
+  if (args.enabled !== false) return;
+  for (const key of ["server", "link"] as const)
+    if (args[key] !== undefined) useless(context, key, 'take out "enabled: false"');
+});
+
+export const peeringShape = shape<PeeringArgs>({
+  consumer: installedClusterShape,
+  provider: installedClusterShape,
+  bidirectional: argument.flag,
+  resources: argument.later,
+  reverseResources: argument.later,
+  resourceSliceClass: argument.later,
+  createResourceSlice: argument.flag,
+  createVirtualNode: argument.flag,
+  networking: peeringNetworkShape.optional(),
+  inBand: argument.flag,
+  timeoutSeconds: argument.seconds,
+}).superRefine((args, context) => {
+  if (args.bidirectional !== true && args.reverseResources !== undefined)
+    useless(context, "reverseResources", 'set "bidirectional: true"');
+  if (args.createResourceSlice === false)
+    for (const key of ["resources", "reverseResources", "resourceSliceClass"] as const)
+      if (args[key] !== undefined) useless(context, key, 'take out "createResourceSlice: false"');
+});
 
 /**
  * A consumer that may use a provider's resources, as one more node: the handshake, the request for resources, and the virtual node.

@@ -2,19 +2,13 @@ import { createHash } from "node:crypto";
 
 import * as pulumi from "@pulumi/pulumi";
 
-import { TenantNamespace } from "../provider/tenant-namespace";
-import { type PeeringSides, peeringSidesSchema, tenantNamespace } from "../runtime/plan/peering";
-import { checkedArguments } from "./checked-arguments";
-import type { ClusterArgs } from "./cluster";
-import { ExistingObjects } from "./existing-objects";
-import { type KubernetesObject, NamespaceLabels } from "./kubernetes-object";
-import { timeouts } from "./waiting";
-
-/** A cluster as one end of a peering, with the namespace that it keeps for the other end. */
-export interface PeeringClusterArgs extends ClusterArgs {
-  /** Namespace for everything about the peer; `liqo-tenant-<peer's cluster ID>` by default. */
-  tenantNamespace?: pulumi.Input<string>;
-}
+import { TenantNamespace } from "../../provider/tenant-namespace";
+import { type PeeringSides, peeringSidesSchema, tenantNamespace } from "../../runtime/plan/peering";
+import { checkedArguments } from "../core/arguments";
+import type { ClusterArgs, PeeringClusterArgs } from "../core/cluster";
+import { ExistingObjects } from "../core/existing-objects";
+import { NamespaceLabels } from "../core/kubernetes-object";
+import { timeouts } from "../core/waiting";
 
 /** The two ends, checked, with the names of their namespaces. */
 export function sidesOf(
@@ -91,9 +85,4 @@ function organization(): string {
   } catch {
     return "organization";
   }
-}
-
-/** The namespace of an object, for whoever must wait for the object too. */
-export function namespaceOf(object: KubernetesObject): pulumi.Output<string> {
-  return object.metadata.apply(({ namespace = "" }) => namespace);
 }

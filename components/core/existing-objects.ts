@@ -3,12 +3,12 @@ import { AsyncResource } from "node:async_hooks";
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
-import { clusterIdFault, existingObject, lookBeforehand } from "../provider/existing-objects";
-import { standingIn } from "../provider/tenant-namespace";
-import { Name } from "../runtime/api/keys";
-import type { KubeClient } from "../runtime/kube";
+import { clusterIdFault, existingObject, lookBeforehand } from "../../provider/existing-objects";
+import { standingIn } from "../../provider/tenant-namespace";
+import { Name } from "../../runtime/api/keys";
+import type { KubeClient } from "../../runtime/kube";
 import type { ClusterArgs } from "./cluster";
-import { isMocked } from "./sdk-store";
+import { isMocked } from "./program-run";
 
 /**
  * Looks at a cluster before something is made there, in the preview already: Kubernetes plugins of before 4.29 take over in silence what is there under

@@ -1,18 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { WaitFor } from "../provider/wait-for";
-import { sliceIdentityName, tenantNamespaceName } from "../runtime/api/keys";
-import { sliceRequestSchema } from "../runtime/plan/offloading";
-import { resourceSlice } from "../runtime/plan/peering";
-import { resourceSliceShape } from "./argument-shapes";
-import { checkedArguments } from "./checked-arguments";
-import { type ClusterArgs, connected, inState } from "./cluster";
-import { ExistingObjects } from "./existing-objects";
-import { KubernetesObject, planned } from "./kubernetes-object";
-import { namespaceOf } from "./peering-sides";
-import { readyNode } from "./ready-node";
-import { specDigest } from "./triggers";
-import { after, timeouts } from "./waiting";
+import { WaitFor } from "../../provider/wait-for";
+import { sliceIdentityName, tenantNamespaceName } from "../../runtime/api/keys";
+import { sliceRequestSchema } from "../../runtime/plan/offloading";
+import { resourceSlice } from "../../runtime/plan/peering";
+import { argument, checkedArguments, installedClusterShape, shape } from "../core/arguments";
+import { type ClusterArgs, connected, inState } from "../core/cluster";
+import { ExistingObjects } from "../core/existing-objects";
+import { KubernetesObject, namespaceOf, planned } from "../core/kubernetes-object";
+import { after, readyNode, specDigest, timeouts } from "../core/waiting";
 
 export interface ResourceSliceArgs {
   /** The cluster that asks. */
@@ -35,6 +31,17 @@ export interface ResourceSliceArgs {
 
 /** A denial may be of before what was changed in the same run; after so many seconds it stands. */
 const DENIAL_STANDS = 15;
+
+export const resourceSliceShape = shape<ResourceSliceArgs>({
+  consumer: installedClusterShape,
+  providerClusterId: argument.required,
+  tenantNamespace: argument.later,
+  sliceName: argument.later,
+  class: argument.later,
+  resources: argument.later,
+  createVirtualNode: argument.flag,
+  timeoutSeconds: argument.seconds,
+});
 
 /**
  * Resources of a provider that a consumer asked for and was granted; with a virtual node, which is Ready.

@@ -1,15 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import { tenantNamespaceName } from "../runtime/api/keys";
-import { virtualNode, virtualNodeSchema } from "../runtime/plan/offloading";
-import { virtualNodeShape } from "./argument-shapes";
-import { checkedArguments } from "./checked-arguments";
-import { type ClusterArgs, connected, inState } from "./cluster";
-import { ExistingObjects } from "./existing-objects";
-import { KubernetesObject, planned } from "./kubernetes-object";
-import { readyNode } from "./ready-node";
-import { specDigest } from "./triggers";
-import { after, timeouts } from "./waiting";
+import { tenantNamespaceName } from "../../runtime/api/keys";
+import { virtualNode, virtualNodeSchema } from "../../runtime/plan/offloading";
+import { argument, checkedArguments, installedClusterShape, shape } from "../core/arguments";
+import { type ClusterArgs, connected, inState } from "../core/cluster";
+import { ExistingObjects } from "../core/existing-objects";
+import { KubernetesObject, planned } from "../core/kubernetes-object";
+import { after, readyNode, specDigest, timeouts } from "../core/waiting";
 
 export interface VirtualNodeArgs {
   /** The cluster that gets the node. */
@@ -63,6 +60,25 @@ export interface LoadBalancerClassArgs {
   /** Whether objects that name no class get this one; false by default. */
   default?: pulumi.Input<boolean>;
 }
+
+export const virtualNodeShape = shape<VirtualNodeArgs>({
+  consumer: installedClusterShape,
+  providerClusterId: argument.required,
+  nodeName: argument.required,
+  kubeconfigSecretName: argument.required,
+  tenantNamespace: argument.later,
+  resources: argument.later,
+  labels: argument.later,
+  annotations: argument.later,
+  createNode: argument.flag,
+  disableNetworkCheck: argument.later,
+  nodeSelector: argument.later,
+  runtimeClassName: argument.later,
+  storageClasses: argument.later,
+  ingressClasses: argument.later,
+  loadBalancerClasses: argument.later,
+  timeoutSeconds: argument.seconds,
+});
 
 /** A virtual node of its own making, beside the one that a `ResourceSlice` brings: with other capacity, labels, or nodes at the provider. */
 export class VirtualNode extends pulumi.ComponentResource {

@@ -1,42 +1,40 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as random from "@pulumi/random";
 
-import { Definitions } from "../provider/definitions";
-import { NetworkingGuard } from "../provider/networking-guard";
-import { Preflight } from "../provider/preflight";
-import { RemovalGuard } from "../provider/removal-guard";
-import type { Deployment } from "../runtime/api/kubernetes";
-import { metricAgentManifests, proxyManifests } from "../runtime/plan/auxiliary";
-import { DeploymentName, deployments } from "../runtime/plan/deployments";
-import { definitionsDigest } from "../runtime/plan/definitions";
+import { Definitions } from "../../provider/definitions";
+import { NetworkingGuard } from "../../provider/networking-guard";
+import { Preflight } from "../../provider/preflight";
+import { RemovalGuard } from "../../provider/removal-guard";
+import type { Deployment } from "../../runtime/api/kubernetes";
+import { metricAgentManifests, proxyManifests } from "../../runtime/plan/auxiliary";
+import { definitionsDigest } from "../../runtime/plan/definitions";
+import { DeploymentName, deployments } from "../../runtime/plan/deployments";
 import {
   clusterIdConfigMap,
   foundation,
   liqoNamespace,
   telemetryConfigMap,
   vkOptionsTemplate,
-} from "../runtime/plan/installation";
+} from "../../runtime/plan/installation";
 import {
   type InstallationData,
   installationDataSchema,
   installationStructureSchema,
-} from "../runtime/plan/installation-settings";
-import type { Manifest, ManifestOf } from "../runtime/plan/manifest";
-import { clusterIdSchema } from "../runtime/plan/names";
+} from "../../runtime/plan/installation-settings";
+import type { Manifest, ManifestOf } from "../../runtime/plan/manifest";
+import { clusterIdSchema } from "../../runtime/plan/names";
 import {
   awsAuthManifests,
   virtualKubeletManifests,
   virtualKubeletPerNodeManifests,
-} from "../runtime/plan/roles";
-import { installationShape } from "./argument-shapes";
-import { checkedArguments } from "./checked-arguments";
-import { inState, installedOn } from "./cluster";
-import type { InstallationArgs } from "./installation-args";
+} from "../../runtime/plan/roles";
+import { checkedArguments } from "../core/arguments";
+import { installedOn, inState } from "../core/cluster";
+import { KubernetesObject, type KubernetesObjectArgs, planned } from "../core/kubernetes-object";
+import { after, timeouts } from "../core/waiting";
+import { type InstallationArgs, installationShape } from "./installation-args";
 import { networkObjects } from "./installation-networks";
-import { rememberInstallation } from "./installed-clusters";
-import { KubernetesObject, type KubernetesObjectArgs, planned } from "./kubernetes-object";
-import { toldToPeers } from "./told-to-peers";
-import { after, timeouts } from "./waiting";
+import { rememberInstallation, toldToPeers } from "./installed-clusters";
 
 /**
  * The runtime on one cluster: definitions, accounts and roles, and the control plane's Deployments, ready.

@@ -1,15 +1,15 @@
 import type * as pulumi from "@pulumi/pulumi";
 
-import type { Network } from "../runtime/api/ipam";
-import type { WgGatewayClientTemplate, WgGatewayServerTemplate } from "../runtime/api/networking";
-import type { InstallationData } from "../runtime/plan/installation-settings";
-import type { ManifestOf } from "../runtime/plan/manifest";
-import { fabricDaemonSet } from "../runtime/plan/networking/fabric";
-import { clientTemplate, serverTemplate } from "../runtime/plan/networking/gateway-templates";
-import { installationNetworks, type InstallationNetworks } from "../runtime/plan/networking/networks";
+import type { Network } from "../../runtime/api/ipam";
+import type { WgGatewayClientTemplate, WgGatewayServerTemplate } from "../../runtime/api/networking";
+import type { InstallationData } from "../../runtime/plan/installation-settings";
+import type { ManifestOf } from "../../runtime/plan/manifest";
+import { fabricDaemonSet } from "../../runtime/plan/networking/fabric";
+import { clientTemplate, serverTemplate } from "../../runtime/plan/networking/gateway-templates";
+import { installationNetworks, type InstallationNetworks } from "../../runtime/plan/networking/networks";
+import { type KubernetesObjectArgs, planned } from "../core/kubernetes-object";
+import { withWait } from "../core/waiting";
 import type { NetworkingArgs } from "./installation-args";
-import { type KubernetesObjectArgs, planned } from "./kubernetes-object";
-import { withWait } from "./waiting";
 
 interface NetworkObject {
   key: string;

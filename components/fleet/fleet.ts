@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 
-import { fleetTopologySchema } from "../runtime/plan/fleet";
-import { fleetShape } from "./argument-shapes";
-import { checkedArguments } from "./checked-arguments";
-import { type ClusterArgs, clusterProvider, inState } from "./cluster";
-import { Installation } from "./installation";
-import type { ApiServerArgs, NetworkingArgs } from "./installation-args";
-import { Peering, type PeeringNetworkArgs } from "./peering";
+import { fleetTopologySchema } from "../../runtime/plan/fleet";
+import { argument, checkedArguments, clusterShape, shape } from "../core/arguments";
+import { type ClusterArgs, clusterProvider, inState } from "../core/cluster";
+import { Installation } from "../installation/installation";
+import { type ApiServerArgs, type NetworkingArgs, networkingShape } from "../installation/installation-args";
+import { Peering, type PeeringNetworkArgs, peeringNetworkShape } from "../peering/peering";
 
 export interface FleetArgs {
   /** The clusters by their IDs. */
@@ -48,6 +48,31 @@ export interface FleetPeeringArgs {
   /** How pods and Services of the two reach each other. Both clusters need `networking`; `{ enabled: false }` leaves them their own networks. */
   networking?: PeeringNetworkArgs;
 }
+
+const fleetCluster = clusterShape<FleetClusterArgs>({
+  kubeconfig: argument.required,
+  namespace: argument.text,
+  image: argument.later,
+  labels: argument.later,
+  podCidrs: argument.later,
+  networking: networkingShape.optional(),
+  apiServer: argument.later,
+});
+
+const fleetPeering = shape<FleetPeeringArgs>({
+  consumer: z.string(),
+  provider: z.string(),
+  bidirectional: argument.flag,
+  resources: argument.later,
+  reverseResources: argument.later,
+  networking: peeringNetworkShape.optional(),
+});
+
+export const fleetShape = shape<FleetArgs>({
+  clusters: z.record(z.string(), fleetCluster),
+  peerings: z.record(z.string(), fleetPeering).optional(),
+  image: argument.required,
+});
 
 /**
  * Clusters and the peerings between them. Each is known by its name: adding or removing one leaves the others alone.

@@ -1,6 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 
-import type { ClusterAccess } from "./cluster";
+import { argument, clusterAccess, clusterShape, shape } from "../core/arguments";
+import type { ClusterAccess } from "../core/cluster";
 
 /** The arguments of an installation. */
 
@@ -191,3 +193,43 @@ export interface ResourceRequirementsArgs {
   requests?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   limits?: pulumi.Input<Record<string, pulumi.Input<string>>>;
 }
+
+export const networkingShape = shape<NetworkingArgs>({
+  podCidrs: z.array(argument.later),
+  serviceCidr: argument.required,
+  externalCidr: argument.later,
+  internalCidr: argument.later,
+  reservedSubnets: z.array(argument.later).optional(),
+  pools: argument.later,
+  apiServerBy: argument.later,
+  fabric: argument.later,
+  gateway: argument.later,
+});
+
+export const installationShape = shape<InstallationArgs>({
+  cluster: clusterShape<ClusterAccess>(clusterAccess),
+  clusterId: argument.later,
+  namespace: argument.text,
+  createNamespace: argument.flag,
+  image: argument.required,
+  imagePullPolicy: argument.later,
+  imagePullSecrets: argument.later,
+  clusterLabels: argument.later,
+  podCidrs: argument.later,
+  networking: networkingShape.optional(),
+  apiServer: argument.later,
+  aws: z.record(z.string(), argument.later).optional(),
+  telemetry: z.strictObject({ endpoint: argument.required }).optional(),
+  virtualKubeletPerNode: argument.flag,
+  proxy: argument.flag,
+  metricAgent: argument.flag,
+  defaultNodeResources: argument.later,
+  defaultResourceSliceClassEnabled: argument.later,
+  enforceResources: argument.later,
+  limitsEnforcement: argument.later,
+  offloading: argument.later,
+  peerPingIntervalSeconds: argument.later,
+  replicas: argument.later,
+  resources: argument.later,
+  timeoutSeconds: argument.seconds,
+});

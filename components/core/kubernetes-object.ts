@@ -1,8 +1,8 @@
 import { version } from "@pulumi/kubernetes/package.json";
 import * as pulumi from "@pulumi/pulumi";
 
+import type { Manifest, ManifestMeta } from "../../runtime/plan/manifest";
 import type { ExistingObjects } from "./existing-objects";
-import type { Manifest, ManifestMeta } from "../runtime/plan/manifest";
 
 /** A manifest, of which all but the kind may be known later. */
 export interface KubernetesObjectArgs {
@@ -74,4 +74,9 @@ export function planned<M extends Manifest>(
     metadata: manifest.apply(({ metadata }): ManifestMeta => metadata),
     ...Object.fromEntries(fields.map((field) => [field, manifest.apply((value) => value[field])])),
   };
+}
+
+/** The namespace of an object, for whoever must wait for the object too. */
+export function namespaceOf(object: KubernetesObject): pulumi.Output<string> {
+  return object.metadata.apply(({ namespace = "" }) => namespace);
 }

@@ -27,6 +27,12 @@ export interface ClusterArgs extends ClusterAccess {
   adoptExisting?: boolean;
 }
 
+/** A cluster as one end of a peering, with the namespace that it keeps for the other end. */
+export interface PeeringClusterArgs extends ClusterArgs {
+  /** Namespace for everything about the peer; `liqo-tenant-<peer's cluster ID>` by default. */
+  tenantNamespace?: pulumi.Input<string>;
+}
+
 export interface ClusterProviderArgs {
   /** Kubeconfig, whole and self-contained. */
   kubeconfig: pulumi.Input<string>;
