@@ -10,7 +10,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ResourceProviderClient } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { GetSchemaRequest, type GetSchemaResponse } from "@pulumi/pulumi/proto/provider_pb";
 
-import { schemaFile } from "../../provider/plugin/schema-file";
+import { schemaFile } from "../../plugin/plugin-provider";
 import { ConfigMap, Identity, Namespace, ResourceSlice } from "../../runtime/api";
 import { packageRoot } from "../../runtime/api/package-root";
 import { wireGuardPublicKey } from "../../runtime/identity";

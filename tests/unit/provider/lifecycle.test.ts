@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 
 import { z } from "zod";
 
-import { resources, type ResourceKey } from "../../../provider";
-import { dynamicResource } from "../../../provider/core/liqo-resource";
+import { type ResourceKey, resources } from "../../../provider";
 import { PartialFailure, type ProviderContext } from "../../../provider/core/definition";
-import { ConnectionError } from "../../../runtime/kube";
 import { InitFailed, resourceFunctions } from "../../../provider/core/lifecycle";
+import { dynamicResource } from "../../../provider/core/liqo-resource";
+import { ConnectionError } from "../../../runtime/kube";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const context: ProviderContext = {

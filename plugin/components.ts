@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 
-import * as components from "../../components";
+import * as components from "../components";
 
 type Constructor = new (
   name: string,

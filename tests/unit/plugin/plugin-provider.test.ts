@@ -3,12 +3,16 @@ import { readFileSync } from "node:fs";
 
 import * as pulumi from "@pulumi/pulumi";
 
+import { packageSchema } from "../../../plugin/package-schema";
+import {
+  packageManifest,
+  PluginProvider,
+  schemaFile,
+  unwrapSecrets,
+  wrapSecrets,
+} from "../../../plugin/plugin-provider";
 import { dynamicResourceOf, type ResourceKey, resources } from "../../../provider";
 import { typeName } from "../../../provider/core/liqo-resource";
-import { packageSchema } from "../../../provider/plugin/package-schema";
-import { PluginProvider } from "../../../provider/plugin/plugin-provider";
-import { packageManifest, schemaFile } from "../../../provider/plugin/schema-file";
-import { unwrapSecrets, wrapSecrets } from "../../../provider/plugin/secret-values";
 import { packageRoot } from "../../../runtime/api/package-root";
 
 const { specialSigKey, specialSecretSig } = pulumi.runtime;

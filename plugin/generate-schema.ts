@@ -1,9 +1,9 @@
-/** Writes `schema.json` anew: a part of `npm run generate`. */
+/** Writes `provider/plugin/schema.json` anew: a part of `npm run generate`. */
 import { writeFileSync } from "node:fs";
 
-import { packageRoot } from "../../runtime/api/package-root";
+import { packageRoot } from "../runtime/api/package-root";
 import { packageSchema } from "./package-schema";
-import { packageManifest, schemaFile } from "./schema-file";
+import { packageManifest, schemaFile } from "./plugin-provider";
 
 writeFileSync(
   schemaFile(),

@@ -4,9 +4,8 @@ import { readFileSync } from "node:fs";
 
 import * as pulumi from "@pulumi/pulumi";
 
-import { serveResourcesFromPlugin } from "../core/liqo-resource";
-import { PluginProvider } from "./plugin-provider";
-import { packageManifest, schemaFile } from "./schema-file";
+import { serveResourcesFromPlugin } from "../provider/core/liqo-resource";
+import { packageManifest, PluginProvider, schemaFile } from "./plugin-provider";
 
 const { version } = packageManifest();
 serveResourcesFromPlugin(version);

@@ -1,12 +1,16 @@
-import type * as pulumi from "@pulumi/pulumi";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 
-import { resources, type ResourceKey } from "../index";
-import { packageName, typeName } from "../core/liqo-resource";
-import { engineContext } from "../core/definition";
-import { InitFailed, type ResourceFunctions } from "../core/lifecycle";
+import { type ResourceKey, resources } from "../provider";
+import { engineContext } from "../provider/core/definition";
+import { InitFailed, type ResourceFunctions } from "../provider/core/lifecycle";
+import { packageName, typeName } from "../provider/core/liqo-resource";
+import { isRecord } from "../runtime/api/invalid-object";
+import { packageRoot } from "../runtime/api/package-root";
 import { construct } from "./components";
-import { unwrapSecrets, wrapSecrets } from "./secret-values";
 
 type Properties = Record<string, unknown>;
 
@@ -147,4 +151,54 @@ function withSecrets(
     ...(definition.secretWith?.(properties) ?? []),
   ];
   return wrapSecrets(properties, new Set([...secret, ...always]));
+}
+
+const { specialSigKey, specialSecretSig } = pulumi.runtime;
+
+export interface Unwrapped {
+  /** The same properties with plain values. */
+  values: Record<string, unknown>;
+  /** Properties that were secret, or held something secret. */
+  secret: Set<string>;
+}
+
+/** Takes secrets out of the wrappings in which the engine sends them to plugins that accept them. */
+export function unwrapSecrets(properties: Readonly<Record<string, unknown>>): Unwrapped {
+  const secret = new Set<string>();
+  const unwrap = (value: unknown, property: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => unwrap(item, property));
+    if (!isRecord(value)) return value;
+    if (value[specialSigKey] === specialSecretSig) {
+      secret.add(property);
+      return unwrap(value["value"], property);
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, unwrap(inner, property)]));
+  };
+  const values = Object.fromEntries(
+    Object.entries(properties).map(([property, value]) => [property, unwrap(value, property)]),
+  );
+  return { values, secret };
+}
+
+/** Wraps properties as secrets, each as a whole. */
+export function wrapSecrets(
+  values: Readonly<Record<string, unknown>>,
+  secret: ReadonlySet<string>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([property, value]) => [
+      property,
+      secret.has(property) ? { [specialSigKey]: specialSecretSig, value } : value,
+    ]),
+  );
+}
+
+/** The generated schema, part of the package and of the repository. */
+export const schemaFile = (): string => join(packageRoot(), "provider", "plugin", "schema.json");
+
+const manifestSchema = z.object({ name: z.string(), version: z.string(), description: z.string() });
+export type PackageManifest = z.output<typeof manifestSchema>;
+
+export function packageManifest(): PackageManifest {
+  return manifestSchema.parse(JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")));
 }

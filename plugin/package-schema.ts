@@ -1,7 +1,46 @@
+import { Analyzer } from "@pulumi/pulumi/provider/experimental/analyzer";
+import { generateSchema } from "@pulumi/pulumi/provider/experimental/schema";
 import { z } from "zod";
 
-import { packageName } from "../core/liqo-resource";
-import type { AnyDefinition } from "../core/lifecycle";
+import { resources } from "../provider";
+import type { AnyDefinition } from "../provider/core/lifecycle";
+import { packageName } from "../provider/core/liqo-resource";
+import { componentNames } from "./components";
+import type { PackageManifest } from "./plugin-provider";
+
+/**
+ * The schema of the package for programs in other languages: the components, as Pulumi's analyzer reads them from their TypeScript source,
+ * and the resources, from the zod schemas that check their inputs.
+ *
+ * @param folder the package's sources; takes some seconds, so the result is kept in a file.
+ */
+export function packageSchema(folder: string, manifest: PackageManifest): object {
+  const entry = { ...manifest, main: "components/index.ts" };
+  const analyzer = new Analyzer(folder, packageName, entry, new Set(componentNames));
+  const { components, typeDefinitions, dependencies } = analyzer.analyze();
+  const schema = generateSchema(
+    packageName,
+    manifest.version,
+    manifest.description,
+    components,
+    typeDefinitions,
+    dependencies,
+  );
+  const types: Record<string, ObjectSpec> = {};
+  const own: Record<string, ResourceSpec> = {};
+  for (const { definition } of Object.values(resources)) {
+    own[`${packageName}:index:${definition.type}`] = resourceSchema(definition, types);
+  }
+  return {
+    ...schema,
+    types: sorted({ ...schema.types, ...types }),
+    resources: sorted({ ...schema.resources, ...own }),
+  };
+}
+
+function sorted<T>(record: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
 /** A type in Pulumi's package schema, as far as it is needed here. */
 export interface TypeSpec {
