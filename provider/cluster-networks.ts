@@ -16,7 +16,7 @@ import {
 import type { ProviderContext } from "./core/definition";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject } from "./core/object-wait";
+import { createdByWait, waitForObject } from "./core/object-wait";
 import { gatewayEnd, sameEnd } from "./gateway-read";
 
 const inputs = z.object({
@@ -59,12 +59,7 @@ export const clusterNetworks = resourceFunctions({
   // Here, since it is what a network peering begins with: nothing of another end has been made yet.
   validateChange: (olds, news) => sameEnd("gateway", olds.gateway, news.gateway),
 
-  async create(news, context) {
-    return {
-      id: news.liqoNamespace,
-      computed: await recorded(news.liqoNamespace, () => wait(news, context)),
-    };
-  },
+  ...createdByWait(({ liqoNamespace }) => liqoNamespace, wait),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const limits = { signal: context.signal, deadlineMs: lookMs };
@@ -72,7 +67,6 @@ export const clusterNetworks = resourceFunctions({
       if (!external?.status?.cidr) return undefined;
       return { podCidrs: await podCidrsOf(client, state, limits), externalCidr: external.status.cidr };
     }),
-  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
 
 function externalOf(namespace: string) {

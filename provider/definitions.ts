@@ -17,7 +17,7 @@ import type { ProviderContext } from "./core/definition";
 import { conditionsOf } from "./core/expectation";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject } from "./core/object-wait";
+import { createdByWait, waitForObject } from "./core/object-wait";
 
 const inputs = z.object({
   ...clusterInputs,
@@ -46,16 +46,13 @@ export const definitionsResource = resourceFunctions({
   secretInputs: ["kubeconfig"],
   replaceOn: [],
 
-  async create(news, context) {
-    return { id: ID, computed: await recorded(ID, () => establish(news, context)) };
-  },
+  ...createdByWait(() => ID, establish),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const present = new Set((await ours(client, context)).map(({ metadata: { name } }) => name));
       const names = definitions().map(({ metadata: { name } }) => name);
       return names.every((name) => present.has(name)) ? { names } : undefined;
     }),
-  update: (id, _olds, news, context) => recorded(id, () => establish(news, context)),
   delete: (_id, state, context) => inCluster(state, context, (client) => remove(client, state, context)),
 });
 

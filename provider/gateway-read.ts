@@ -18,7 +18,7 @@ import type { InputFault, ProviderContext } from "./core/definition";
 import { staleStatus } from "./core/expectation";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject, type WaitResult } from "./core/object-wait";
+import { createdByWait, waitForObject, type WaitResult } from "./core/object-wait";
 import { madeOf, otherEndpoint, type Reached } from "./gateway-endpoint";
 
 /** The two ends of a tunnel. */
@@ -58,10 +58,7 @@ export const gatewayRead = resourceFunctions({
       ? sameEnd("kind", olds.kind, news.kind)
       : [],
 
-  async create(news, context) {
-    const id = objectId(news);
-    return { id, computed: await recorded(id, () => wait(news, context)) };
-  },
+  ...createdByWait(objectId, wait),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const { name, namespace } = state;
@@ -73,7 +70,6 @@ export const gatewayRead = resourceFunctions({
       const result = judge(gateway);
       return result.is === "met" ? await withKey(client, result.value, limits) : undefined;
     }),
-  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
 
 interface Reachable {

@@ -24,7 +24,7 @@ import type { ProviderContext } from "./core/definition";
 import { staleStatus } from "./core/expectation";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject } from "./core/object-wait";
+import { createdByWait, waitForObject } from "./core/object-wait";
 
 const inputs = z.object({
   ...clusterInputs,
@@ -71,10 +71,7 @@ export const identityCredentials = resourceFunctions({
   secretInputs: ["kubeconfig"],
   replaceOn: ["namespace", "name"],
 
-  async create(news, context) {
-    const id = objectId(news);
-    return { id, computed: await recorded(id, () => wait(news, context)) };
-  },
+  ...createdByWait(objectId, wait),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const { name, namespace } = state;
@@ -87,7 +84,6 @@ export const identityCredentials = resourceFunctions({
       const judged = judge(tenant, { csr: state.csr });
       return typeof judged === "string" ? undefined : judged;
     }),
-  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
 
 function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {

@@ -16,7 +16,7 @@ import {
 import type { ProviderContext } from "./core/definition";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject, type WaitResult } from "./core/object-wait";
+import { createdByWait, waitForObject, type WaitResult } from "./core/object-wait";
 
 const inputs = z.object({
   ...clusterInputs,
@@ -40,17 +40,13 @@ export const networkConnection = resourceFunctions({
   secretInputs: ["kubeconfig"],
   replaceOn: ["peerClusterId"],
 
-  async create(news, context) {
-    const id = news.peerClusterId;
-    return { id, computed: await recorded(id, () => wait(news, context)) };
-  },
+  ...createdByWait(({ peerClusterId }) => peerClusterId, wait),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const limits = { signal: context.signal, deadlineMs: lookMs };
       const result = judge(await client.get(ForeignCluster, { name: state.peerClusterId }, limits));
       return result.is === "met" ? result.value : undefined;
     }),
-  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
 
 function wait(inputs: Inputs, context: ProviderContext): Promise<{ since: string }> {

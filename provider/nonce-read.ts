@@ -15,7 +15,7 @@ import {
 import type { ProviderContext } from "./core/definition";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject } from "./core/object-wait";
+import { createdByWait, waitForObject } from "./core/object-wait";
 
 const inputs = z.object({
   ...clusterInputs,
@@ -37,10 +37,7 @@ export const nonceRead = resourceFunctions({
   secretInputs: ["kubeconfig"],
   replaceOn: ["namespace", "name"],
 
-  async create(news, context) {
-    const id = objectId(news);
-    return { id, computed: await recorded(id, () => wait(news, context)) };
-  },
+  ...createdByWait(objectId, wait),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const { name, namespace } = state;
@@ -51,7 +48,6 @@ export const nonceRead = resourceFunctions({
       );
       return nonceIn(secret);
     }),
-  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
 
 function wait(inputs: Inputs, context: ProviderContext): Promise<{ nonce: string }> {

@@ -18,7 +18,7 @@ import {
 import type { ProviderContext } from "./core/definition";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject } from "./core/object-wait";
+import { createdByWait, waitForObject } from "./core/object-wait";
 
 const inputs = z.object({
   ...clusterInputs,
@@ -48,10 +48,7 @@ export const proxyRead = resourceFunctions({
   secretInputs: ["kubeconfig", "consumerKubeconfig"],
   replaceOn: ["providerClusterId"],
 
-  async create(news, context) {
-    const id = news.providerClusterId;
-    return { id, computed: { url: await recorded(id, () => wait(news, context)) } };
-  },
+  ...createdByWait(({ providerClusterId }) => providerClusterId, wait),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const limits = { signal: context.signal, deadlineMs: lookMs };
@@ -64,9 +61,6 @@ export const proxyRead = resourceFunctions({
       if (configuration === undefined || !isConfigured(configuration)) return undefined;
       return { url: url(mapAddress(ip.status.ip, configuration), port) };
     }),
-  async update(id, _olds, news, context) {
-    return { url: await recorded(id, () => wait(news, context)) };
-  },
 });
 
 const consumer = ({ consumerKubeconfig }: Inputs) => ({ kubeconfig: consumerKubeconfig });
@@ -77,7 +71,7 @@ const mapping = ({ providerClusterId, tenantNamespace }: Inputs) => ({
 });
 const url = (address: string, port: number) => `http://${address}:${port}`;
 
-async function wait(inputs: Inputs, context: ProviderContext): Promise<string> {
+async function wait(inputs: Inputs, context: ProviderContext): Promise<{ url: string }> {
   const { timeoutSeconds, liqoNamespace } = inputs;
   const limits = { signal: context.signal, deadlineMs: lookMs };
   const [address, port] = await inCluster(inputs, context, async (client) => {
@@ -125,7 +119,7 @@ async function wait(inputs: Inputs, context: ProviderContext): Promise<string> {
       },
       context,
     );
-    return url(here, port);
+    return { url: url(here, port) };
   });
 }
 

@@ -26,7 +26,7 @@ import {
 import type { ProviderContext } from "./core/definition";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject } from "./core/object-wait";
+import { createdByWait, waitForObject } from "./core/object-wait";
 import { secretBytes, secretText } from "./nonce-read";
 
 const inputs = z.object({
@@ -64,10 +64,7 @@ export const tenantCredentials = resourceFunctions({
   secretInputs: ["kubeconfig", "nonce"],
   replaceOn: ["clusterID", "namespace", "name"],
 
-  async create(news, context) {
-    const id = objectId(news);
-    return { id, computed: await recorded(id, () => wait(news, {}, context)) };
-  },
+  ...createdByWait(objectId, wait),
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const limits = { signal: context.signal, deadlineMs: lookMs };
@@ -82,14 +79,9 @@ export const tenantCredentials = resourceFunctions({
       const judged = judgeSignature(signed, state, privateKey);
       return typeof judged === "string" ? undefined : credentials(privateKey, judged, state);
     }),
-  update: (id, olds, news, context) => recorded(id, () => wait(news, olds, context)),
 });
 
-function wait(
-  inputs: Inputs,
-  olds: { csr?: string | undefined },
-  context: ProviderContext,
-): Promise<Computed> {
+function wait(inputs: Inputs, context: ProviderContext, olds: Partial<Computed>): Promise<Computed> {
   return inCluster(inputs, context, async (client) => {
     const start = context.now();
     const privateKey = await clusterKey(client, inputs, context);

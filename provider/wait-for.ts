@@ -18,7 +18,7 @@ import { isUnknown } from "./core/input-check";
 import { compileJsonPath, type JsonPath, textOf } from "./core/json-path";
 import { resourceFunctions } from "./core/lifecycle";
 import { LiqoResource } from "./core/liqo-resource";
-import { recorded, waitForObject, type WaitResult } from "./core/object-wait";
+import { createdByWait, waitForObject, type WaitResult } from "./core/object-wait";
 import { discoverKind } from "./core/observation";
 
 const pathInput = z.string().superRefine((path, context) => {
@@ -90,12 +90,8 @@ export const waitFor = resourceFunctions({
   replaceOn: ["apiVersion", "kind", "name", "namespace"],
   validate: oneExpectation,
 
-  async create(news, context) {
-    const id = objectId(news);
-    return { id, computed: await recorded(id, () => wait(news, context)) };
-  },
+  ...createdByWait(objectId, wait),
   read: (_id, state, context) => look(state, context),
-  update: (id, _olds, news, context) => recorded(id, () => wait(news, context)),
 });
 
 function oneExpectation({ condition, field, absent }: Inputs): InputFault[] {

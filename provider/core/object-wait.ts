@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { Event, type Kind, type KubeObject, type ObjectRef } from "../../runtime/api";
 import { ApiError, type KubeClient } from "../../runtime/kube";
-import { PartialFailure, type ProviderContext } from "./definition";
+import { type Made, PartialFailure, type ProviderContext } from "./definition";
 import { conditionsOf, describeCondition } from "./expectation";
 import { observe } from "./observation";
 
@@ -113,10 +113,31 @@ export async function waitForObject<T extends KubeObject, R>(
 }
 
 /**
- * Runs a wait for a resource that consists of what it waits for. A wait that ends without success leaves the resource recorded as not
- * finished, so that the next run goes on waiting, with what came until then.
+ * Creation and update of a resource that consists of what it waits for: both run the same wait. A wait that fails leaves the resource recorded as not
+ * finished, so that the next run goes on waiting.
+ *
+ * @param wait also gets the computed values that the state has; none at creation
  */
-export async function recorded<T>(id: string, wait: () => Promise<T>): Promise<T> {
+export function createdByWait<Inputs, Computed extends object>(
+  idOf: (inputs: Inputs) => string,
+  wait: (inputs: Inputs, context: ProviderContext, olds: Partial<Computed>) => Promise<Computed>,
+) {
+  return {
+    async create(news: Inputs, context: ProviderContext): Promise<Made<Computed>> {
+      const id = idOf(news);
+      return { id, computed: await recorded(id, () => wait(news, context, {})) };
+    },
+    update: (
+      id: string,
+      olds: Partial<Computed>,
+      news: Inputs,
+      context: ProviderContext,
+    ): Promise<Computed> => recorded(id, () => wait(news, context, olds)),
+  };
+}
+
+/** Records the resource where its wait fails, with no computed value. */
+async function recorded<T>(id: string, wait: () => Promise<T>): Promise<T> {
   try {
     return await wait();
   } catch (error) {
