@@ -55,6 +55,11 @@ export function shape<Args>(fields: { [Key in keyof Required<Args>]: z.ZodType }
   return z.strictObject(fields);
 }
 
+/** A schema that checks each of these arguments: after `satisfies`, the compiler names one that the schema forgets. */
+export interface Checks<Args> {
+  shape: { [Key in keyof Required<Args>]: z.ZodType };
+}
+
 /** A cluster; told apart from a bare kubeconfig, which no error text may quote. */
 export function clusterShape<Args>(fields: { [Key in keyof Required<Args>]: z.ZodType }) {
   return z

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { WaitFor } from "../../provider/wait-for";
 import { namespaceOffloading, namespaceOffloadingSchema } from "../../runtime/plan/offloading";
-import { argument, checkedArguments, installedClusterShape, shape } from "../core/arguments";
+import { argument, type Checks, checkedArguments, installedClusterShape, shape } from "../core/arguments";
 import { type ClusterArgs, connected, inState } from "../core/cluster";
 import { ExistingObjects } from "../core/existing-objects";
 import { KubernetesObject, namespaceOf, planned } from "../core/kubernetes-object";
@@ -78,7 +78,13 @@ export class NamespaceOffloading extends pulumi.ComponentResource {
       .output(settings)
       .apply((value) =>
         namespaceOffloading(
-          checkedArguments(namespaceOffloadingSchema, `NamespaceOffloading "${name}"`, value),
+          checkedArguments(
+            namespaceOffloadingSchema satisfies Checks<
+              Omit<NamespaceOffloadingArgs, "cluster" | "timeoutSeconds">
+            >,
+            `NamespaceOffloading "${name}"`,
+            value,
+          ),
         ),
       );
     const offloading = new OffloadingObject(

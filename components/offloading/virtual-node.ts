@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { tenantNamespaceName } from "../../runtime/api/keys";
 import { virtualNode, virtualNodeSchema } from "../../runtime/plan/offloading";
-import { argument, checkedArguments, installedClusterShape, shape } from "../core/arguments";
+import { argument, type Checks, checkedArguments, installedClusterShape, shape } from "../core/arguments";
 import { type ClusterArgs, connected, inState } from "../core/cluster";
 import { ExistingObjects } from "../core/existing-objects";
 import { KubernetesObject, planned } from "../core/kubernetes-object";
@@ -93,10 +93,14 @@ export class VirtualNode extends pulumi.ComponentResource {
 
     const planOf = (given: pulumi.Unwrap<typeof settings>) =>
       virtualNode(
-        checkedArguments(virtualNodeSchema, `VirtualNode "${name}"`, {
-          ...given,
-          tenantNamespace: given.tenantNamespace ?? tenantNamespaceName(given.providerClusterId),
-        }),
+        checkedArguments(
+          virtualNodeSchema satisfies Checks<Omit<VirtualNodeArgs, "consumer" | "timeoutSeconds">>,
+          `VirtualNode "${name}"`,
+          {
+            ...given,
+            tenantNamespace: given.tenantNamespace ?? tenantNamespaceName(given.providerClusterId),
+          },
+        ),
       );
     const plan = pulumi.output(settings).apply(planOf);
     const { kubeconfigSecretName: _, ...known } = settings;

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 
 import { networkLinkSchema, networkStructureSchema } from "../../runtime/plan/networking/peering";
 import { peeringNeedsSchema } from "../../runtime/plan/peering-needs";
-import { argument, checkedArguments, installedClusterShape, shape } from "../core/arguments";
+import { argument, type Checks, checkedArguments, installedClusterShape, shape } from "../core/arguments";
 import { type ClusterArgs, connected, inState, type PeeringClusterArgs } from "../core/cluster";
 import { ExistingObjects } from "../core/existing-objects";
 import type { ClusterResourceOptions } from "../core/kubernetes-object";
@@ -100,7 +100,9 @@ export class NetworkPeering extends pulumi.ComponentResource {
     const { server } = checkedArguments(networkStructureSchema, subject, { server: args.server });
     const link = pulumi
       .output(args.link ?? {})
-      .apply((value) => checkedArguments(networkLinkSchema, subject, value));
+      .apply((value) =>
+        checkedArguments(networkLinkSchema satisfies Checks<NetworkLinkArgs>, subject, value),
+      );
     const consumer = connected(`${name}-consumer`, args.consumer, this);
     const provider = connected(`${name}-provider`, args.provider, this);
     const sides = sidesOf(subject, args).apply((both) => {
