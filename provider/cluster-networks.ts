@@ -56,7 +56,7 @@ export const clusterNetworks = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["liqoNamespace"],
-  // Here, since it is what a network peering begins with: nothing of another end has been made yet.
+  // Checked here because a network peering starts with this resource: no object of the other end exists yet.
   validateChange: (olds, news) => sameEnd("gateway", olds.gateway, news.gateway),
 
   ...createdByWait(({ liqoNamespace }) => liqoNamespace, wait),
@@ -97,7 +97,7 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<Networks> {
   });
 }
 
-/** They are what they are, before any controller says so. */
+/** Pod networks keep their range in their own cluster, so they are known before a controller has set their status. */
 async function podCidrsOf(
   client: KubeClient,
   { installedPodCidrs }: Pick<Inputs, "installedPodCidrs">,

@@ -57,7 +57,7 @@ export const definitionsResource = resourceFunctions({
 });
 
 function establish(news: Inputs, context: ProviderContext): Promise<{ names: string[] }> {
-  // An API server that was just started takes its time over so many new kinds.
+  // An API server that has just started is slow with so many new kinds.
   const limits = { signal: context.signal, deadlineMs: news.timeoutSeconds * 1000 };
   return inCluster(news, context, async (client) => {
     const wanted = definitions();

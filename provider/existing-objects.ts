@@ -96,7 +96,7 @@ export function verdictOn(
   found: FoundMetadata,
   { adopt, preview }: Pick<ExistingObjectOptions, "adopt" | "preview">,
 ): Verdict {
-  // By the time of the run it is gone, or asked about again.
+  // A preview passes: by the time of the run it is gone, or it is checked again.
   if (found.deletionTimestamp)
     return preview ? { is: "fine" } : { is: "refused", text: "is being removed; run again when it is gone" };
   const writers = writersOf(found);

@@ -19,8 +19,8 @@ export interface Reached {
 }
 
 /**
- * What the template of a gateway made, once that is of the present spec: of a server the Service that its peer reaches. The gateway's own status says
- * that it was answered before what was made of it has followed.
+ * What the template of a gateway made, once that is of the present spec: of a server the Service that its peer reaches. The gateway's own status
+ * is current before the objects made from it are.
  *
  * @returns undefined where there is no Service of that name, as with templates of other kinds, and where we may not look
  */

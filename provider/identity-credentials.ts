@@ -80,7 +80,7 @@ export const identityCredentials = resourceFunctions({
         { name, namespace },
         { signal: context.signal, deadlineMs: lookMs },
       );
-      // A refresh tells what is there; whether it is what the program wants is the next run's business.
+      // A refresh reports what is there. The next run compares it with the program.
       const judged = judge(tenant, { csr: state.csr });
       return typeof judged === "string" ? undefined : judged;
     }),
@@ -108,7 +108,7 @@ function wait(inputs: Inputs, context: ProviderContext): Promise<Computed> {
   );
 }
 
-/** The credentials, or what is still missing. IAM users have neither a certificate nor a way of their own. */
+/** The credentials, or what is still missing. IAM users have neither a certificate nor a proxy. */
 export function judge(
   tenant: Tenant | undefined,
   { csr, proxyUrl, apiServer }: Pick<Inputs, "csr" | "proxyUrl" | "apiServer">,

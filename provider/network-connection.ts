@@ -123,12 +123,12 @@ interface Tunnel {
   deadline: number;
 }
 
-/** After so long a tunnel that is down has been told to be. */
+/** A gateway reports a broken tunnel within this time. */
 const STANDS_AFTER_MS = 30_000;
 
 /**
- * Waits until what is told of a tunnel is told of the present one: its gateway has been made anew if it had to be, and packets have passed since. A
- * gateway that is replaced leaves the Connection as it was, so that a short break is none.
+ * Waits until the Connection is about the present tunnel: the gateway's rollout is complete, and packets have passed since. A gateway that is replaced
+ * leaves the Connection as it was, so its status alone does not tell.
  */
 export async function presentTunnel(
   client: KubeClient,
@@ -141,7 +141,7 @@ export async function presentTunnel(
   const connections = await asFarAsAllowed(client.list(Connection, { namespace, labelSelector }, limits));
   for (const { metadata } of connections ?? []) {
     const ref = { name: metadata.name, namespace };
-    // The gateway's Deployment has the same name; of gateways of other kinds nothing is known.
+    // The gateway's Deployment has the same name. A gateway made from another template has none, and is not waited for.
     if ((await asFarAsAllowed(client.get(Deployment, ref, limits))) === undefined) continue;
     const common = {
       client,
@@ -197,8 +197,8 @@ export function startOf(pods: readonly Pod[]): number | undefined {
 }
 
 /**
- * Judges whether packets passed since a moment. Both times are of the gateway's node. A gateway that has nothing new to tell does not write, and one of
- * an older version not even once: what stands for long enough is true.
+ * Judges whether packets passed since a moment. Both times are of the gateway's node. A gateway writes changes only, and one of an older version
+ * may never write: a status that stays for `STANDS_AFTER_MS` counts.
  */
 export function passedSince(
   since: number,

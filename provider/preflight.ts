@@ -62,7 +62,7 @@ export const preflight = resourceFunctions({
   read: (_id, state, context) =>
     inCluster(state, context, async (client) => {
       const cluster = await identityOf(client, context);
-      // Another one at the address of the first: what was there is gone, and so is this.
+      // Another cluster answers at this address: the installation is gone, and so is this resource.
       return state.cluster === undefined || state.cluster === cluster ? { cluster } : undefined;
     }),
   update: async (_id, olds, news, context) => ({ cluster: await look(news, context, olds) }),
@@ -87,7 +87,7 @@ function look(
   });
 }
 
-/** An API server that was just started makes the namespace in its first moments. */
+/** An API server creates the namespace within seconds of its start. */
 const FIRST_MOMENTS_S = 30;
 
 function identityOf(client: KubeClient, context: ProviderContext): Promise<string> {
@@ -112,7 +112,7 @@ function identityOf(client: KubeClient, context: ProviderContext): Promise<strin
 const NO_ADDRESS =
   "no node has the label of a control-plane node, as on managed clusters, so that no peer can be told where the API server is; give the Installation apiServer: { address: … } before others offload to this cluster";
 
-/** Hints are worth no failure. */
+/** A hint that cannot be computed is no failure. */
 async function tellHints(
   client: KubeClient,
   { podCidrs, apiServerGiven }: Inputs,

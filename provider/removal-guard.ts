@@ -55,7 +55,7 @@ export const removalGuard = resourceFunctions({
   secrets: [],
   secretInputs: ["kubeconfig"],
   replaceOn: ["namespace"],
-  // States of before the Preflight knew it have it here.
+  // States written before the Preflight had this input have it here.
   validateChange: ({ namespace: had }, { namespace }) => identityFaults({ namespace: had }, { namespace }),
 
   create: (news) => Promise.resolve({ id: news.namespace, computed: {} }),
@@ -161,7 +161,7 @@ async function names(
     .map(({ metadata: { name, namespace } }) => `${namespace}/${name}`);
 }
 
-/** Came with the installation, and goes with it: no finalizer holds it (networking reference 3). */
+/** It came with the installation and goes with it: no finalizer holds it (networking reference 3). */
 function isPreinstalled({ metadata }: KubeObject): boolean {
   return isOn(metadata.annotations?.[Annotation.preinstalled]);
 }

@@ -65,7 +65,7 @@ export const tenantNamespaceResource = resourceFunctions({
       const found = await look(client, state, context);
       if (found === undefined || !holdersOf(found.metadata).has(mark)) return undefined;
       const { uid = "" } = found.metadata;
-      // Another one of the same name is held by nobody yet.
+      // A namespace of the same name with another UID is not the one that we hold.
       return state.uid === undefined || state.uid === uid ? { uid, mark } : undefined;
     }),
   async update(_id, olds, news, context) {
@@ -78,7 +78,7 @@ export const tenantNamespaceResource = resourceFunctions({
     inCluster(state, context, (client) => removeOrLetGo(client, state, context)),
 });
 
-/** Where a namespace stands that is to be held; for a preview as for the run. */
+/** The state of a namespace that is to be held. Previews and runs both ask it. */
 export async function standingIn(
   client: KubeClient,
   wanted: WantedNamespace,
@@ -96,10 +96,10 @@ export async function standingIn(
 const look = (client: KubeClient, { name }: { name: string }, { signal }: ProviderContext) =>
   client.get(Namespace, { name }, { signal, deadlineMs: lookMs });
 
-/** How often others may write between our look and our write. */
+/** Attempts before a conflict is returned. */
 const ATTEMPTS = 10;
 
-/** Repeats a look and a write until nobody else has written in between. */
+/** Repeats a read and a write while the write ends in a conflict. */
 async function undisturbed<T>({ server }: KubeClient, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -114,8 +114,8 @@ async function undisturbed<T>({ server }: KubeClient, attempt: () => Promise<T>)
 }
 
 /**
- * A mark of its own for each incarnation of a holder: where one takes the place of another, the one that goes later lets go of its own mark alone, in
- * whatever order the engine makes and removes them.
+ * Each incarnation of a holder has its own mark. When one replaces another, each removes only its own mark, in whichever order the engine creates and
+ * deletes them.
  */
 function newMark({ holder }: Inputs): string {
   return `${holder}-${randomBytes(4).toString("hex")}`;
@@ -134,7 +134,7 @@ function hold(news: Inputs, mark: string, context: ProviderContext): Promise<{ u
       if (standing.is !== "present" || found === undefined)
         return { uid: await make(client, news, own, context), mark };
       const { uid = "" } = found.metadata;
-      // Of incarnations that this one follows, with those of which a broken run left no record.
+      // Marks of earlier incarnations, including those of a run that ended before its state was written.
       const former = [...holders.keys()].filter(
         (each) => each !== mark && each.startsWith(`${news.holder}-`),
       );
@@ -163,7 +163,7 @@ async function make(
   return metadata.uid ?? "";
 }
 
-/** Fails with a conflict where anybody wrote since the look: the last holder may be on its way out. */
+/** Fails with a conflict when anybody wrote since the read: the last holder may be about to delete the namespace. */
 async function write(
   client: KubeClient,
   { metadata: { name, uid, resourceVersion } }: Namespace,
@@ -203,7 +203,7 @@ async function removeOrLetGo(client: KubeClient, state: State, context: Provider
   const { name, mark = "" } = state;
   await undisturbed(client, async () => {
     const found = await look(client, state, context);
-    // Another one of the same name is not the one that was held.
+    // A namespace of the same name with another UID is not the one that we held.
     if (found === undefined || (state.uid !== undefined && found.metadata.uid !== state.uid)) return;
     const { metadata } = found;
     if (!metadata.deletionTimestamp) {

@@ -29,7 +29,7 @@ export class ExistingObjects {
     adoptExisting = false,
   }: Omit<ClusterArgs, "provider">) {
     this.adopt = adoptExisting;
-    // Known by the time that the engine asks, or unknown in this preview: what is made depends on them too.
+    // The objects depend on these values too, so when the engine calls, they are known, or unknown for the whole preview.
     pulumi.output(kubeconfig).apply((text) => (this.kubeconfig = text));
     pulumi
       .output({ clusterId, liqoNamespace: liqoNamespace ?? Name.liqoNamespace })
@@ -91,7 +91,7 @@ function hookBefore(
   check: (inputs: Record<string, unknown>) => Promise<void>,
 ): pulumi.ResourceHookBinding {
   if (isMocked()) return {};
-  // The engine calls it from outside of the program's run, of which a process may have several: what is asked and told belongs to this one.
+  // The engine calls the hook outside the program's run, and a process may have several runs: bind it to this one.
   const hook = AsyncResource.bind(({ newInputs = {} }: pulumi.ResourceHookArgs) => check(newInputs));
   return { beforeCreate: [new pulumi.ResourceHook(`${what}_existing`, hook, { onDryRun: true })] };
 }

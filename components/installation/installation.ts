@@ -92,7 +92,7 @@ export class Installation extends pulumi.ComponentResource {
     const whole = (manifest: Manifest, dependsOn: pulumi.Resource[]) =>
       child(`${manifest.kind.toLowerCase()}-${manifest.metadata.name}`, withoutAwait(manifest), dependsOn);
 
-    // Before anything: no object may be put into another cluster than the one that has the rest.
+    // First, so that no object goes to another cluster than the one that has the rest.
     const preflight = new Preflight(
       `${name}-preflight`,
       {
@@ -113,7 +113,7 @@ export class Installation extends pulumi.ComponentResource {
     );
     const home = structure.createNamespace ? [whole(liqoNamespace(structure.namespace), [preflight])] : [];
     const modules = { networking: given.networking !== undefined };
-    // Before anything that takes the networking's controllers away.
+    // Before anything that removes the controllers of the networking.
     const networkingGuard = new NetworkingGuard(
       `${name}-networking-guard`,
       { kubeconfig, networking: modules.networking },
@@ -150,7 +150,7 @@ export class Installation extends pulumi.ComponentResource {
     const plan = pulumi.all([data, clusterId]).apply(([value, id]) => planWith(value, id));
     const controlPlane = (component: keyof typeof DeploymentName) => ({
       ...planned("apps/v1", "Deployment", plan[component], "spec"),
-      // Known before a drawn ID is.
+      // Without the cluster ID, which may be drawn in this run: the metadata is known in the preview.
       metadata: data.apply((value) => planWith(value)[component].metadata),
     });
     const workload = (component: keyof typeof DeploymentName, more: pulumi.Resource[] = []) =>
@@ -163,7 +163,7 @@ export class Installation extends pulumi.ComponentResource {
         ...more,
       ]);
     const controllers = workload("controllerManager");
-    // The controllers give virtual kubelets their rights first, before what an earlier version gave them beyond those goes.
+    // The controllers grant virtual kubelets their rights first. Then the wider rights of an earlier version go.
     const rights: pulumi.Resource[] = [];
     for (const manifest of virtualKubeletManifests(structure.namespace))
       rights.push(whole(manifest, [...ready, controllers, ...rights]));
@@ -175,7 +175,7 @@ export class Installation extends pulumi.ComponentResource {
     ].flatMap((manifestsOf) => {
       const { namespace } = structure;
       const spec = data.apply((value) => deploymentAmong(manifestsOf({ namespace, ...value })));
-      // Only the Deployment has an image; the rest is known beforehand.
+      // Only the Deployment has an image; the rest is known in the preview.
       return manifestsOf({ namespace, image: "", imagePullPolicy: "IfNotPresent", imagePullSecrets: [] }).map(
         (manifest) =>
           manifest.kind === "Deployment"
@@ -211,7 +211,7 @@ export class Installation extends pulumi.ComponentResource {
   }
 }
 
-/** Drawn once, so that it stays. */
+/** A random UUID that stays. */
 function telemetryIdentity(name: string, parent: pulumi.Resource): pulumi.Output<string> {
   return new random.RandomUuid(`${name}-telemetry-identity`, {}, { parent }).result;
 }

@@ -78,7 +78,7 @@ function holder(subject: string, side: string): { holder: string; heldBy: string
   return { holder: mark.slice(0, 16), heldBy: `${subject} of stack ${stack}` };
 }
 
-/** Unit tests with mocks have none. */
+/** The organization of the stack; unit tests with mocks have none. */
 function organization(): string {
   try {
     return pulumi.getOrganization();

@@ -48,12 +48,12 @@ export class WaitFailed extends Error {
   }
 }
 
-/** Longest time for one answer of the API server, and between two looks. */
+/** Longest time for one request, and longest time between two reads of the object. */
 const answerMs = 10_000;
 const lookAgainMs = 30_000;
 
 /**
- * Waits until an object is as wanted. Looks at it whenever it changes; an API server that does not answer is asked again every second.
+ * Waits until an object is as wanted. Reads it after each change, and retries every second while the API server does not answer.
  *
  * @throws WaitFailed after the deadline, at once when it cannot come true or the API server does not accept us
  */
@@ -157,7 +157,7 @@ function facts(object: KubeObject | undefined): string[] {
   return conditions.length === 0 ? [] : [`conditions: ${conditions.map(describeCondition).join("; ")}`];
 }
 
-/** The last events about the object, as far as they can be had quickly. */
+/** The last events of the object. A slow or forbidden list gives none. */
 async function eventsOf<T extends KubeObject, R>(
   wait: ObjectWait<T, R>,
   object: T | undefined,
@@ -182,7 +182,7 @@ async function eventsOf<T extends KubeObject, R>(
 export const CREDENTIALS_REFUSED =
   "does not accept the kubeconfig's credentials (401); they are wrong or have expired, give a present kubeconfig";
 
-/** Errors that waiting does not mend. */
+/** Errors that do not go away with time. */
 function isFinal(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 401;
   return codesOf(error).some((code) => /^(CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code));
