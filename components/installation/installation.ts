@@ -34,7 +34,7 @@ import { KubernetesObject, type KubernetesObjectArgs, planned } from "../core/ku
 import { after, timeouts } from "../core/waiting";
 import { type InstallationArgs, installationShape } from "./installation-args";
 import { networkObjects } from "./installation-networks";
-import { rememberInstallation, toldToPeers } from "./installed-clusters";
+import { rememberInstallation, advertisedToPeers } from "./installed-clusters";
 
 /**
  * The runtime on one cluster: definitions, accounts and roles, and the control plane's Deployments, ready.
@@ -205,8 +205,8 @@ export class Installation extends pulumi.ComponentResource {
 
     this.clusterId = after([guard], clusterId);
     this.namespace = after([guard], structure.namespace);
-    const told = pulumi.all([guard.urn, toldToPeers(given)]).apply(([, value]) => value);
-    rememberInstallation(this.clusterId, { subject, ...modules, proxy: structure.proxy, told });
+    const advertised = pulumi.all([guard.urn, advertisedToPeers(given)]).apply(([, value]) => value);
+    rememberInstallation(this.clusterId, { subject, ...modules, proxy: structure.proxy, advertised });
     this.registerOutputs({ clusterId: this.clusterId, namespace: this.namespace });
   }
 }

@@ -12,11 +12,11 @@ export interface InstalledCluster {
   networking: boolean;
   proxy: boolean;
   /** Known once it holds in the cluster. */
-  told: pulumi.Output<ToldByInstallation>;
+  advertised: pulumi.Output<AdvertisedByInstallation>;
 }
 
-/** What of an installation the peerings carry to its peers, or what that depends on. */
-export interface ToldByInstallation {
+/** What an installation advertises to its peers through the peerings, and digests of what that depends on. */
+export interface AdvertisedByInstallation {
   /** The networks of its pods; undefined without networking. */
   podCidrs?: string[];
   /** Stands for its networks as peers know them. */
@@ -33,21 +33,23 @@ const installed = new WeakMap<object, InstalledCluster>();
 /** In the plugin, which serves one run: there each component has outputs of its own, which hold the same ID. */
 const installedById = new Map<string, InstalledCluster>();
 
-/** Tells it to the peerings that take the installation's cluster ID. */
+/** Registers an installation for the peerings that take its cluster ID. */
 export function rememberInstallation(clusterId: pulumi.Output<string>, cluster: InstalledCluster): void {
   installed.set(clusterId, cluster);
   if (isServedFromPlugin()) clusterId.apply((id) => void installedById.set(id, cluster));
 }
 
-/** What the installation tells that a cluster ID was taken from; undefined where it is not of this program. */
-export function toldBy(clusterId: pulumi.Input<string>): pulumi.Output<ToldByInstallation | undefined> {
+/** What the installation behind a cluster ID advertises; undefined for an installation of another program. */
+export function advertisedBy(
+  clusterId: pulumi.Input<string>,
+): pulumi.Output<AdvertisedByInstallation | undefined> {
   const found = installationOf(clusterId);
-  if (found !== undefined) return found.told;
+  if (found !== undefined) return found.advertised;
   if (!isServedFromPlugin()) return pulumi.output(undefined);
-  return pulumi.output(clusterId).apply((id) => pulumi.output(installedById.get(id)?.told));
+  return pulumi.output(clusterId).apply((id) => pulumi.output(installedById.get(id)?.advertised));
 }
 
-/** The installation that a cluster ID was taken from; undefined for an ID from elsewhere, of which a preview knows no more. */
+/** The installation behind a cluster ID; undefined for an ID from elsewhere, of which a preview knows no more. */
 function installationOf(clusterId: pulumi.Input<string>): InstalledCluster | undefined {
   return typeof clusterId === "object" ? installed.get(clusterId) : undefined;
 }
@@ -67,11 +69,11 @@ type Role = "consumer" | "provider";
  * What of an installation's arguments concerns its peers. Only these are looked at: a preview that does not know the image, say, knows them all the
  * same.
  */
-export function toldToPeers({
+export function advertisedToPeers({
   networking,
   apiServer,
   aws,
-}: Pick<InstallationArgs, "networking" | "apiServer" | "aws">): pulumi.Output<ToldByInstallation> {
+}: Pick<InstallationArgs, "networking" | "apiServer" | "aws">): pulumi.Output<AdvertisedByInstallation> {
   return pulumi
     .output({
       networked: networking !== undefined,

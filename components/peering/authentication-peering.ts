@@ -21,7 +21,7 @@ import {
   planned,
 } from "../core/kubernetes-object";
 import { after, digestOf, timeouts, withWait } from "../core/waiting";
-import { toldBy } from "../installation/installed-clusters";
+import { advertisedBy } from "../installation/installed-clusters";
 import { sidesOf, tenantNamespaces } from "./peering-sides";
 
 export interface AuthenticationPeeringArgs {
@@ -126,7 +126,7 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
       },
       atProvider,
     );
-    const told = toldBy(args.provider.clusterId);
+    const advertised = advertisedBy(args.provider.clusterId);
     const granted = new IdentityCredentials(
       `${name}-identity-credentials`,
       {
@@ -137,8 +137,8 @@ export class AuthenticationPeering extends pulumi.ComponentResource {
         csr,
         // The empty text asks for credentials without a proxy, so that one which is taken out of the program leaves them.
         proxyUrl: pulumi.output(proxyUrl).apply((url) => url ?? ""),
-        apiServer: told.apply((installation) => installation?.apiServer),
-        triggers: told.apply((installation) => installation && { access: installation.access }),
+        apiServer: advertised.apply((installation) => installation?.apiServer),
+        triggers: advertised.apply((installation) => installation && { access: installation.access }),
       },
       { parent: this },
     );

@@ -22,7 +22,7 @@ import {
   planned,
 } from "../core/kubernetes-object";
 import { digestOf, specDigest, withWait } from "../core/waiting";
-import { toldBy } from "../installation/installed-clusters";
+import { advertisedBy } from "../installation/installed-clusters";
 
 interface EndParts {
   /** Of the component. */
@@ -42,7 +42,7 @@ type Specified = Manifest & { spec?: object };
 /** One of the two clusters, with what the peering puts there. */
 export class NetworkEnd {
   private readonly liqoNamespace: pulumi.Output<string>;
-  private readonly told: ReturnType<typeof toldBy>;
+  private readonly advertised: ReturnType<typeof advertisedBy>;
   private readonly networks: ClusterNetworks;
 
   constructor(
@@ -51,15 +51,15 @@ export class NetworkEnd {
     private readonly parts: EndParts,
   ) {
     this.liqoNamespace = pulumi.output(cluster.liqoNamespace ?? Name.liqoNamespace);
-    this.told = toldBy(cluster.clusterId);
+    this.advertised = advertisedBy(cluster.clusterId);
     this.networks = new ClusterNetworks(
       `${parts.name}-${role}-networks`,
       {
         kubeconfig: cluster.kubeconfig,
         liqoNamespace: this.liqoNamespace,
         gateway: parts.gateway,
-        installedPodCidrs: this.told.apply((told) => told?.podCidrs),
-        triggers: this.told.apply((told) => told && { networks: told.networks }),
+        installedPodCidrs: this.advertised.apply((advertised) => advertised?.podCidrs),
+        triggers: this.advertised.apply((advertised) => advertised && { networks: advertised.networks }),
         timeoutSeconds: parts.timeoutSeconds,
       },
       { parent: parts.parent },
@@ -103,7 +103,7 @@ export class NetworkEnd {
       .apply(([end, settings, namespace]) => gatewayServer(end, settings, namespace));
     const metadata = plan.apply((gateway) => gateway.metadata);
     const gateway = this.object("gateway-server", { metadata, plan }, "GatewayServer", placed);
-    const service = this.told.apply((told) => told?.gatewayService ?? "");
+    const service = this.advertised.apply((advertised) => advertised?.gatewayService ?? "");
     return this.read("GatewayServer", gateway, { spec: specDigest(plan), service });
   }
 

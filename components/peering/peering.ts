@@ -6,7 +6,7 @@ import { networkLinkSchema, networkStructureSchema } from "../../runtime/plan/ne
 import { peeringNeedsSchema } from "../../runtime/plan/peering-needs";
 import { argument, checkedArguments, installedClusterShape, shape, useless } from "../core/arguments";
 import { connected, inState, type PeeringClusterArgs } from "../core/cluster";
-import { installedSides, toldBy } from "../installation/installed-clusters";
+import { installedSides, advertisedBy } from "../installation/installed-clusters";
 import { ResourceSlice } from "../offloading/resource-slice";
 import { AuthenticationPeering } from "./authentication-peering";
 import { type NetworkLinkArgs, NetworkPeering } from "./network-peering";
@@ -223,7 +223,9 @@ function lend(
             consumerKubeconfig: consumer.kubeconfig,
             tenantNamespace: connected,
             providerClusterId: provider.clusterId,
-            triggers: toldBy(provider.clusterId).apply((told) => told && { networks: told.networks }),
+            triggers: advertisedBy(provider.clusterId).apply(
+              (advertised) => advertised && { networks: advertised.networks },
+            ),
             timeoutSeconds,
           },
           { parent },
