@@ -53,7 +53,7 @@ describe("the plugin for other languages, on the real engine", function () {
   before(async function () {
     this.timeout(45 * 60_000);
     folder = mkdtempSync(join(tmpdir(), "liqo-plugin-"));
-    const main = join(__dirname, "..", "..", "provider", "plugin", "main.js");
+    const main = join(__dirname, "..", "..", "plugin", "main.js");
     writeFileSync(
       join(folder, "pulumi-resource-pulumi-liqo"),
       `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`,
