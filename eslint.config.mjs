@@ -11,6 +11,15 @@ function forbid(files, patterns, message) {
   return { files, rules: { "no-restricted-imports": ["error", { patterns: [...own, kubeFace] }] } };
 }
 
+/** The same for the Pulumi side, of which nothing knows the runtime's controllers. */
+function pulumiSide(files, patterns, message) {
+  return forbid(
+    files,
+    ["/runtime/(?!api|kube|identity|plan|image|networking/address-mapping$)", ...patterns],
+    `the Pulumi side knows runtime/{api,kube,identity,plan,image} and how addresses are mapped, never the runtime's controllers${message && `; ${message}`}`,
+  );
+}
+
 export default tseslint.config(
   {
     ignores: [
@@ -45,7 +54,7 @@ export default tseslint.config(
   },
   forbid(
     ["runtime/**/*.ts"],
-    ["/provider/", "/components/", "@pulumi/"],
+    ["/provider/", "/components/", "/plugin/", "@pulumi/"],
     "the runtime knows nothing of Pulumi",
   ),
   forbid(
@@ -133,9 +142,35 @@ export default tseslint.config(
     ],
     "liqoctl knows runtime/{api,kube,identity,plan}, never the controllers nor the Pulumi side",
   ),
-  forbid(
-    ["provider/**/*.ts", "components/**/*.ts"],
-    ["/runtime/(?!api|kube|identity|plan|image|networking/address-mapping$)"],
-    "the Pulumi side knows runtime/{api,kube,identity,plan,image} and how addresses are mapped, never the runtime's controllers",
+  pulumiSide(
+    ["provider/**/*.ts"],
+    ["/components(/|$)", "/plugin(/|$)"],
+    "provider knows neither the components nor the plugin",
   ),
+  pulumiSide(
+    ["provider/core/**/*.ts"],
+    ["^\\.\\./(?!\\.\\./)", "^\\.\\.$"],
+    "provider/core knows none of the resources",
+  ),
+  pulumiSide(
+    ["components/*.ts", "components/fleet/**/*.ts"],
+    ["/plugin(/|$)"],
+    "the components do not know the plugin",
+  ),
+  pulumiSide(
+    ["components/core/**/*.ts"],
+    ["^\\.\\./(?!\\.\\./)", "^\\.\\.$", "/plugin(/|$)"],
+    "components/core knows none of the components",
+  ),
+  pulumiSide(
+    ["components/installation/**/*.ts", "components/offloading/**/*.ts"],
+    ["^\\.\\./(?!\\.\\./|core/)", "^\\.\\.$", "/plugin(/|$)"],
+    "installation and offloading know components/core only",
+  ),
+  pulumiSide(
+    ["components/peering/**/*.ts"],
+    ["^\\.\\./(?!\\.\\./|core/|installation/|offloading/)", "^\\.\\.$", "/plugin(/|$)"],
+    "peering knows components/{core,installation,offloading} only",
+  ),
+  pulumiSide(["plugin/**/*.ts"], [], ""),
 );

@@ -1,6 +1,6 @@
 /**
  * `npm run coverage [-- PART-OF-A-PATH…]`: runs the tests with coverage of all processes that end in order, and prints the shares of `runtime`,
- * `provider` and `components`.
+ * `provider`, `components` and `plugin`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ const share = z.object({ total: z.number(), covered: z.number() });
 const fileSchema = z.object({ lines: share, functions: share, branches: share });
 type Shares = z.infer<typeof fileSchema>;
 
-const FOLDERS = ["runtime", "provider", "components"];
+const FOLDERS = ["runtime", "provider", "components", "plugin"];
 
 /** Lines, functions and branches of all sources below a folder. */
 function sumOf(folder: string, files: Readonly<Record<string, Shares>>): string[] {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { resourceFunctions } from "../resource-functions";
-import type { ProviderContext } from "../resource-definition";
+import { resourceFunctions } from "../core/lifecycle";
+import type { ProviderContext } from "../core/definition";
 import { clusterSpecFaults, clusterSpecFields } from "./cluster-spec";
 import type { RunningCluster } from "./running-cluster";
 

@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 
-import { LiqoResource } from "../liqo-resource";
+import { LiqoResource } from "../core/liqo-resource";
 
 export interface LocalClusterArgs {
   /** Names the cluster, the context of its kubeconfig and its nodes (`<name>-1`, …): 1 to 20 lower-case letters, digits, hyphens. */

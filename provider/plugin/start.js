@@ -6,7 +6,7 @@ const { existsSync } = require("node:fs");
 const { join } = require("node:path");
 
 const root = join(__dirname, "..", "..");
-const main = join(root, "dist", "provider", "plugin", "main.js");
+const main = join(root, "dist", "plugin", "main.js");
 if (!existsSync(main)) {
   // Standard output belongs to the protocol.
   const build = spawnSync("npm", ["run", "build"], { cwd: root, stdio: ["ignore", 2, 2] });

@@ -59,7 +59,7 @@ describe("arguments that change, on the real engine", function () {
   before(async function () {
     this.timeout(30 * 60_000); // the first run on a machine builds the engine
     folder = mkdtempSync(join(tmpdir(), "liqo-plugin-"));
-    const main = join(__dirname, "..", "..", "provider", "plugin", "main.js");
+    const main = join(__dirname, "..", "..", "plugin", "main.js");
     writeFileSync(
       join(folder, "pulumi-resource-pulumi-liqo"),
       `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`,

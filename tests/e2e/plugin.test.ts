@@ -10,7 +10,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { ResourceProviderClient } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { GetSchemaRequest, type GetSchemaResponse } from "@pulumi/pulumi/proto/provider_pb";
 
-import { schemaFile } from "../../provider/plugin/schema-file";
+import { schemaFile } from "../../plugin/plugin-provider";
 import { ConfigMap, Identity, Namespace, ResourceSlice } from "../../runtime/api";
 import { packageRoot } from "../../runtime/api/package-root";
 import { wireGuardPublicKey } from "../../runtime/identity";
@@ -53,7 +53,7 @@ describe("the plugin for other languages, on the real engine", function () {
   before(async function () {
     this.timeout(45 * 60_000);
     folder = mkdtempSync(join(tmpdir(), "liqo-plugin-"));
-    const main = join(__dirname, "..", "..", "provider", "plugin", "main.js");
+    const main = join(__dirname, "..", "..", "plugin", "main.js");
     writeFileSync(
       join(folder, "pulumi-resource-pulumi-liqo"),
       `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { WaitFor } from "../../provider";
-import { discoverKind } from "../../provider/waiting/kind-discovery";
+import { discoverKind } from "../../provider/core/observation";
 import { ConfigMap, CustomResourceDefinition, type KubeObject, Namespace, Secret } from "../../runtime/api";
 import { KubeClient } from "../../runtime/kube";
 import { editKubeconfig } from "../support/kubeconfig-edit";

@@ -25,7 +25,7 @@ export function testSources(root: string, kind: "unit" | "e2e"): string[] {
 
 /** All TypeScript sources, relative to the root of the repository. */
 export function allSources(root: string): string[] {
-  return ["runtime", "provider", "components", "scripts", "tests"].flatMap((folder) =>
+  return ["runtime", "provider", "components", "plugin", "scripts", "tests"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))
       .map((file) => join(folder, file)),

@@ -5,24 +5,31 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import * as shapes from "../../../components/argument-shapes";
+import { fleetShape } from "../../../components/fleet/fleet";
+import { installationShape, networkingShape } from "../../../components/installation/installation-args";
+import { namespaceOffloadingShape } from "../../../components/offloading/namespace-offloading";
+import { resourceSliceShape } from "../../../components/offloading/resource-slice";
+import { virtualNodeShape } from "../../../components/offloading/virtual-node";
+import { authenticationPeeringShape } from "../../../components/peering/authentication-peering";
+import { networkPeeringShape } from "../../../components/peering/network-peering";
+import { peeringShape } from "../../../components/peering/peering";
 import { networkLinkSchema } from "../../../runtime/plan/networking/peering";
 import { LIVE_ARGUMENTS } from "../../support/live-arguments";
 
 const components: Record<string, z.ZodType> = {
-  Installation: shapes.installationShape,
-  AuthenticationPeering: shapes.authenticationPeeringShape,
-  NetworkPeering: shapes.networkPeeringShape,
-  Peering: shapes.peeringShape,
-  ResourceSlice: shapes.resourceSliceShape,
-  VirtualNode: shapes.virtualNodeShape,
-  NamespaceOffloading: shapes.namespaceOffloadingShape,
-  Fleet: shapes.fleetShape,
+  Installation: installationShape,
+  AuthenticationPeering: authenticationPeeringShape,
+  NetworkPeering: networkPeeringShape,
+  Peering: peeringShape,
+  ResourceSlice: resourceSliceShape,
+  VirtualNode: virtualNodeShape,
+  NamespaceOffloading: namespaceOffloadingShape,
+  Fleet: fleetShape,
 };
 /** Arguments whose own are looked at one by one. */
 const parts: Record<string, z.ZodType> = {
   "NetworkPeering.link": networkLinkSchema,
-  "Installation.networking": shapes.networkingShape,
+  "Installation.networking": networkingShape,
 };
 
 function keysOf(schema: z.ZodType): string[] {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { Installation, type InstallationArgs, Peering, type PeeringArgs } from "../../../components";
-import { digest } from "../../../components/triggers";
+import { digest } from "../../../components/core/waiting";
 import { recordResources } from "./recorded-resources";
 
 const DYNAMIC = "pulumi-nodejs:dynamic/liqo:";

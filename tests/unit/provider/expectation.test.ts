@@ -6,9 +6,9 @@ import {
   inWords,
   judge,
   type Expectation,
-} from "../../../provider/waiting/expectation";
-import { compileJsonPath } from "../../../provider/waiting/json-path";
-import { seconds, Trail } from "../../../provider/waiting/trail";
+} from "../../../provider/core/expectation";
+import { compileJsonPath } from "../../../provider/core/json-path";
+import { seconds, Trail } from "../../../provider/core/object-wait";
 
 const object = (status: unknown, metadata: object = {}, kind = "Tenant") => ({
   apiVersion: "v1",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-import { compileJsonPath, JsonPathError } from "../../../provider/waiting/json-path";
+import { compileJsonPath, JsonPathError } from "../../../provider/core/json-path";
 
 const slice = {
   metadata: { name: "pool", annotations: { "liqo.io/create-virtual-node": "true" } },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { runInNewContext } from "node:vm";
 
 import { dynamicResourceOf, resources, type ResourceKey } from "../../../provider";
-import { dynamicProviderCode, typeName } from "../../../provider/liqo-resource";
+import { dynamicProviderCode, typeName } from "../../../provider/core/liqo-resource";
 
 const keys = Object.keys(resources) as ResourceKey[];
 

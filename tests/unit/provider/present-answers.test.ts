@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 
 import { resources } from "../../../provider";
-import { podCidrsThatStay } from "../../../provider/cluster-networks/functions";
-import { otherEndpoint } from "../../../provider/gateway-read/made-objects";
-import { judge } from "../../../provider/identity-credentials/functions";
-import { passedSince, rollout, startOf } from "../../../provider/network-connection/present-tunnel";
+import { podCidrsThatStay } from "../../../provider/cluster-networks";
+import { otherEndpoint } from "../../../provider/gateway-endpoint";
+import { judge } from "../../../provider/identity-credentials";
+import { passedSince, rollout, startOf } from "../../../provider/network-connection";
 import { Annotation, type Connection, type Network, type Pod, Tenant } from "../../../runtime/api";
 
 describe("an answer of the present spec", () => {
