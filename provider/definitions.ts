@@ -12,12 +12,7 @@ import { resourceFunctions } from "./core/lifecycle";
 import { conditionsOf } from "./core/expectation";
 import { waitForObject } from "./core/object-wait";
 
-
-
-
 import { type ClusterArgs, withSecretKubeconfig } from "./core/cluster-access";
-
-
 
 import { LiqoResource } from "./core/liqo-resource";
 import { createdByWait } from "./core/object-wait";

@@ -6,9 +6,19 @@ import { type Namespace } from "../runtime/api/kubernetes/cluster";
 import { type ObjectMeta } from "../runtime/api/meta";
 import { isTenantNamespace } from "../runtime/plan/peer-objects";
 import { tenantNamespace } from "../runtime/plan/peering";
-import { Configuration, GatewayClient, GatewayServer, Identity, type Kind, type KubeObject, LabelValue, ResourceSlice, RoleBinding, Tenant } from "../runtime/api";
+import {
+  Configuration,
+  GatewayClient,
+  GatewayServer,
+  Identity,
+  type Kind,
+  type KubeObject,
+  LabelValue,
+  ResourceSlice,
+  RoleBinding,
+  Tenant,
+} from "../runtime/api";
 import type { KubeClient } from "../runtime/kube";
-
 
 import { peeringUserBindingNames } from "../runtime/plan/peering-user";
 import { listIfServed } from "./core/cluster-access";

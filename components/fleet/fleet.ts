@@ -11,7 +11,6 @@ import { Peering, type PeeringNetworkArgs } from "../peering/peering";
 
 import { argument, clusterShape, shape } from "../core/arguments";
 
-
 import { networkingShape } from "../installation/installation-args";
 import { peeringNetworkShape } from "../peering/peering";
 

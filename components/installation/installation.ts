@@ -9,14 +9,15 @@ import type { Deployment } from "../../runtime/api/kubernetes/workloads";
 import { metricAgentManifests, proxyManifests } from "../../runtime/plan/optional-components";
 import { DeploymentName, deployments } from "../../runtime/plan/deployments";
 
-
-
-
-
-
 import { definitionsDigest } from "../../runtime/plan/installation";
 
-import { clusterIdConfigMap, foundation, liqoNamespace, telemetryConfigMap, vkOptionsTemplate } from "../../runtime/plan/installation";
+import {
+  clusterIdConfigMap,
+  foundation,
+  liqoNamespace,
+  telemetryConfigMap,
+  vkOptionsTemplate,
+} from "../../runtime/plan/installation";
 import {
   type InstallationData,
   installationDataSchema,

@@ -7,8 +7,6 @@ import { peeringNeedsSchema } from "../../runtime/plan/topology";
 
 import { checkedArguments } from "../core/arguments";
 
-
-
 import { argument, installedClusterShape, shape, useless } from "../core/arguments";
 import { connected, inState, type PeeringClusterArgs } from "../core/cluster";
 import { installedSides, advertisedBy } from "../installation/installed-clusters";

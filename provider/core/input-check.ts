@@ -3,9 +3,6 @@ import { z } from "zod";
 import { sentencesOf } from "../../runtime/api/invalid-object";
 import type { InputFault } from "./definition";
 
-
-
-
 export interface CheckedInputs {
   inputs: Record<string, unknown>;
   failures: InputFault[];

@@ -14,10 +14,6 @@ import type { TelemetryOptions } from "../telemetry/telemetry";
 import { OVERLAY_PORT } from "../plan/networking/settings";
 import { NetworkingRole } from "../plan/rbac/networking";
 
-
-
-
-
 import { type PodPolicy, podSecurityLevels } from "../plan/pod-policy";
 
 /** Upstream's own default is in lower case, which its API refuses. */

@@ -23,8 +23,6 @@ import type { OffloadingContext } from "./context";
 
 import type { ConsumerCaches } from "./consumer-caches";
 
-
-
 const BY_SECRET = "secret";
 
 /** Holds the credentials of slices for the virtual nodes that use them, whatever becomes of the slice. */

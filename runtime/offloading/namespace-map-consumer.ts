@@ -12,8 +12,6 @@ import {
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import { BY_CLUSTER, clusterOfSource, type ConsumerCaches } from "./consumer-caches";
 
-
-
 const DEFAULT_GRACE_MS = 30_000;
 
 /** What becomes of the map of a cluster. */

@@ -27,8 +27,12 @@ import {
 } from "../kube";
 import { labelsWithoutNode, type SelectableVirtualNode } from "./namespace-offloading-plan";
 import type { OffloadingContext, OffloadingOptions } from "./context";
-import { type CompetingOffloading, type MappingEdit, planMapping, planRemoval } from "./namespace-offloading-plan";
-
+import {
+  type CompetingOffloading,
+  type MappingEdit,
+  planMapping,
+  planRemoval,
+} from "./namespace-offloading-plan";
 
 import { writeStatus } from "./namespace-offloading-status";
 import { invalidNodeSelector } from "./node-selector";

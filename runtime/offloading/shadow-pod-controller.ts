@@ -34,7 +34,6 @@ import {
   writtenByCreator,
 } from "./shadow-pod-desired";
 
-
 import { ShadowPodExpectations } from "./shadow-pod-expectations";
 
 const BY_CLUSTER = "cluster";

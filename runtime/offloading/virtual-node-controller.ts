@@ -17,7 +17,6 @@ import {
 import type { OffloadingContext } from "./context";
 import { BY_CLUSTER, BY_NAME, clusterOfSource, type ConsumerCaches, deathChanged } from "./consumer-caches";
 
-
 import { drain } from "./drain";
 
 /** Pods of a node that is being emptied are looked at this often; evictions that a budget refuses are asked for again. */

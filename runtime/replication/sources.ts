@@ -7,8 +7,6 @@ import { replicatedKinds } from "./copy";
 import { Finalizer } from "../api";
 import { isNotFound, type KubeClient } from "../kube";
 
-
-
 const peer = "peer";
 
 /** The objects of the replicated kinds on this cluster, and the release of those that no peer's replicator serves. */

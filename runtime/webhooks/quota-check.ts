@@ -1,5 +1,15 @@
 import { isRecord } from "../api/invalid-object";
-import { addAmounts, type Amounts, formatQuantity, greatestAmounts, isBinaryQuantity, isQuantity, type Nano, parseQuantity, type ResourceList } from "../api/quantity";
+import {
+  addAmounts,
+  type Amounts,
+  formatQuantity,
+  greatestAmounts,
+  isBinaryQuantity,
+  isQuantity,
+  type Nano,
+  parseQuantity,
+  type ResourceList,
+} from "../api/quantity";
 
 /** What a container of a ShadowPod asks for. */
 interface ContainerDemand {

@@ -26,8 +26,7 @@ const NODE_PORT_FAULT =
   "is no port; write one of the cluster's node port range, or leave it out to have one drawn";
 
 /** 0 stands for none, as in Services. Which range it is of, the cluster decides. */
-const nodePort = () =>
-  z.int().min(0, NODE_PORT_FAULT).max(65_535, NODE_PORT_FAULT).meta({ format: "int32" });
+const nodePort = () => z.int().min(0, NODE_PORT_FAULT).max(65_535, NODE_PORT_FAULT).meta({ format: "int32" });
 
 /** What a gateway takes, in bytes: at least what every IPv4 host takes in one piece, at most what fits a packet. */
 export const TUNNEL_MTU = { min: 576, max: 65_535 } as const;

@@ -1,8 +1,27 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { CertificateError, checkCertificate, controlPlaneSubject, ed25519KeyPair, generateKeyPair, parseCertificate, publicKeyOf, renewal } from "../../../runtime/identity";
-import { createCertificateAuthority, issueServingCertificate } from "../../../runtime/identity/serving-certificate";
-import { CN, extension, extensions, hostileCertificate, O, subjectOf } from "../../support/hostile-identities";
+import {
+  CertificateError,
+  checkCertificate,
+  controlPlaneSubject,
+  ed25519KeyPair,
+  generateKeyPair,
+  parseCertificate,
+  publicKeyOf,
+  renewal,
+} from "../../../runtime/identity";
+import {
+  createCertificateAuthority,
+  issueServingCertificate,
+} from "../../../runtime/identity/serving-certificate";
+import {
+  CN,
+  extension,
+  extensions,
+  hostileCertificate,
+  O,
+  subjectOf,
+} from "../../support/hostile-identities";
 import { withKeyFile } from "./key-file";
 
 const day = 24 * 60 * 60 * 1000;

@@ -4,7 +4,13 @@ import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 
 import { packageSchema } from "../../../plugin/package-schema";
-import { packageManifest, PluginProvider, schemaFile, unwrapSecrets, wrapSecrets } from "../../../plugin/plugin-provider";
+import {
+  packageManifest,
+  PluginProvider,
+  schemaFile,
+  unwrapSecrets,
+  wrapSecrets,
+} from "../../../plugin/plugin-provider";
 import { dynamicResourceOf, type ResourceKey, resources } from "../../../provider";
 import { typeName } from "../../../provider/core/liqo-resource";
 import { packageRoot } from "../../../runtime/api/package-root";
