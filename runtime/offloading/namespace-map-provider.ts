@@ -25,9 +25,10 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from "../kube";
+import { tenantOf } from "../plan/peer-objects";
 import type { OffloadingContext, OffloadingOptions } from "./context";
 import type { MappingPhase } from "./namespace-offloading-status";
-import { consumerOfTenantNamespace, namespaceLimitOf, podSecurityOf } from "./remote-namespace-policy";
+import { namespaceLimitOf, podSecurityOf } from "./remote-namespace-policy";
 import { holderOfRemote, isSettled, type Refusal, RefusedMappings } from "./namespace-map-decision";
 import {
   bindConsumer,
@@ -117,7 +118,7 @@ export function namespaceMapController(
         if (map === undefined) return refused.forget(key);
         const tenantNamespace = map.metadata.namespace ?? "";
         const tenant = caches.namespaces.get(tenantNamespace);
-        const consumer = consumerOfTenantNamespace(tenant);
+        const consumer = tenantOf(tenant?.metadata.labels ?? {});
         // A map that was served can be withdrawn, even if its labels have changed since.
         const served = hasFinalizer(map, Finalizer.namespaceMap);
         const mayServe = isCopy(map) && (consumer !== undefined || served);

@@ -1,4 +1,4 @@
-import { Annotation, isOn, Label, Name, type Namespace, tenantNamespaceName, WellKnownLabel } from "../api";
+import { Annotation, Label, Name, type Namespace, tenantNamespaceName, WellKnownLabel } from "../api";
 import { type PodSecurityLevel, podSecurityLevels } from "../plan/pod-policy";
 
 type Metadata = Pick<Namespace["metadata"], "labels" | "annotations">;
@@ -6,18 +6,6 @@ type Metadata = Pick<Namespace["metadata"], "labels" | "annotations">;
 /** The consumer that a remote namespace was made for, by its label; undefined where it names none. */
 export function consumerOfRemoteNamespace(namespace: { metadata: Metadata } | undefined): string | undefined {
   return namespace?.metadata.labels?.[Label.remoteClusterID];
-}
-
-/**
- * The consumer that a tenant namespace is dedicated to; undefined where the namespace is no tenant namespace. Peers write the labels of their
- * maps, but never those of a namespace.
- */
-export function consumerOfTenantNamespace(
-  tenantNamespace: { metadata: Metadata } | undefined,
-): string | undefined {
-  const labels = tenantNamespace?.metadata.labels;
-  const consumer = isOn(labels?.[Label.tenantNamespace]) ? labels?.[Label.remoteClusterID] : undefined;
-  return consumer === "" ? undefined : consumer;
 }
 
 const TENANT_PREFIX = tenantNamespaceName("");

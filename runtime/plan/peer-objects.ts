@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { ConditionReason, Label, LabelValue } from "../api/keys";
+import { ConditionReason, isOn, Label, LabelValue } from "../api/keys";
 import type { Namespace } from "../api/kubernetes";
 import type { KubeObject } from "../api/meta";
 import type { NamespaceMap, NamespaceOffloading } from "../api/offloading";
@@ -11,13 +11,13 @@ type Labels = Readonly<Record<string, string>>;
 
 /** Whether a namespace with these labels is a tenant namespace (control plane reference 3.2). */
 export function isTenantNamespace(labels: Labels): boolean {
-  const mark = labels[Label.tenantNamespace];
-  return mark !== undefined && mark !== "false";
+  return isOn(labels[Label.tenantNamespace]);
 }
 
-/** The peer that a namespace with these labels is dedicated to; undefined where it is no tenant namespace, or one that says not whose. */
+/** The peer that a namespace with these labels is dedicated to; undefined where it is no tenant namespace, or names no peer. */
 export function tenantOf(labels: Labels): string | undefined {
-  return isTenantNamespace(labels) ? labels[Label.remoteClusterID] : undefined;
+  const peer = isTenantNamespace(labels) ? labels[Label.remoteClusterID] : undefined;
+  return peer === "" ? undefined : peer;
 }
 
 /**

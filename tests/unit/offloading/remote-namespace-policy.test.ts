@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 
 import {
-  consumerOfTenantNamespace,
   podSecurityOf,
   podSecurityPatch,
   reservedNamespace,
@@ -36,24 +35,6 @@ describe("names of remote namespaces", () => {
     "kubeflow",
   ]) {
     it(`${name} may be a consumer's`, () => assert.equal(reservedNamespace(name, "liqo-system"), undefined));
-  }
-});
-
-describe("whose a map is", () => {
-  const table: [labels: Record<string, string> | undefined, consumer: string | undefined][] = [
-    [{ "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "rome" }, "rome"],
-    [{ "liqo.io/tenant-namespace": "", "liqo.io/remote-cluster-id": "rome" }, "rome"],
-    [{ "liqo.io/tenant-namespace": "false", "liqo.io/remote-cluster-id": "rome" }, undefined],
-    [{ "liqo.io/tenant-namespace": "true" }, undefined],
-    [{ "liqo.io/remote-cluster-id": "rome" }, undefined],
-    [undefined, undefined],
-  ];
-  for (const [labels, consumer] of table) {
-    it(`${JSON.stringify(labels)} says ${consumer ?? "nobody"}`, () =>
-      assert.equal(
-        consumerOfTenantNamespace({ metadata: labels === undefined ? {} : { labels } }),
-        consumer,
-      ));
   }
 });
 

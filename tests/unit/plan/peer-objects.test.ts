@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 
 import { NamespaceMap, NamespaceOffloading } from "../../../runtime/api";
-import { askedNames, creatorUserLabel } from "../../../runtime/plan/peer-objects";
+import { askedNames, creatorUserLabel, tenantOf } from "../../../runtime/plan/peer-objects";
 
 const map = (desiredMapping?: Record<string, string>): NamespaceMap => ({
   apiVersion: NamespaceMap.apiVersion,
@@ -108,4 +108,21 @@ describe("the creator's label", () => {
     const long = "system:serviceaccount:".padEnd(80, "a");
     assert.notEqual(creatorUserLabel(`${long}1`), creatorUserLabel(`${long}2`));
   });
+});
+
+describe("whose a tenant namespace is", () => {
+  const table: [labels: Record<string, string>, consumer: string | undefined][] = [
+    [{ "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "rome" }, "rome"],
+    [{ "liqo.io/tenant-namespace": "", "liqo.io/remote-cluster-id": "rome" }, "rome"],
+    [{ "liqo.io/tenant-namespace": "false", "liqo.io/remote-cluster-id": "rome" }, undefined],
+    [{ "liqo.io/tenant-namespace": "False", "liqo.io/remote-cluster-id": "rome" }, undefined],
+    [{ "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "" }, undefined],
+    [{ "liqo.io/tenant-namespace": "true" }, undefined],
+    [{ "liqo.io/remote-cluster-id": "rome" }, undefined],
+    [{}, undefined],
+  ];
+  for (const [labels, consumer] of table) {
+    it(`${JSON.stringify(labels)} says ${consumer ?? "nobody"}`, () =>
+      assert.equal(tenantOf(labels), consumer));
+  }
 });
