@@ -37,13 +37,11 @@ export interface Cidr {
  * @throws Error when the text is not an IPv4 CIDR
  */
 export function parseCidr(text: string): Cidr {
-  const slash = text.indexOf("/");
-  const address = slash < 0 ? text : text.slice(0, slash);
-  const length = slash < 0 ? "" : text.slice(slash + 1);
+  const [address = "", length = "", ...rest] = text.split("/");
   if (isIPv6(address)) {
     throw new Error(`"${text}" is an IPv6 network; the networks between clusters carry IPv4 only`);
   }
-  if (!isIPv4(address) || !/^(3[0-2]|[12]?\d)$/.test(length)) {
+  if (rest.length > 0 || !isIPv4(address) || !/^(3[0-2]|[12]?\d)$/.test(length)) {
     throw new Error(`"${text}" is not a CIDR; write an address and a prefix length, as in 10.70.0.0/16`);
   }
   return networkOf(parseAddress(address), Number(length));

@@ -81,6 +81,8 @@ describe("networks", () => {
     ["10.70.0.0/16/8", /is not a CIDR/],
     ["10.70.0.0/-1", /is not a CIDR/],
     ["10.70/16", /is not a CIDR/],
+    ["/16", /is not a CIDR/],
+    ["", /is not a CIDR/],
     ["fd00::/64", /"fd00::\/64" is an IPv6 network; .* IPv4 only/],
   ];
   for (const [text, message] of refused) {
