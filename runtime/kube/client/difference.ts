@@ -3,7 +3,7 @@ import { isQuantity, parseQuantity } from "../../api/quantity";
 
 export interface DifferenceOptions {
   /**
-   * Dotted paths whose content must be just what is desired: what is there beyond it is removed. `""` means everything.
+   * Dotted paths whose content must be just what is desired: what is there beyond it is removed, also the field itself. `""` means everything.
    * Elsewhere, fields that the desired object does not mention are somebody else's, or defaults, and stay.
    */
   exact?: readonly string[];
@@ -82,9 +82,11 @@ class Difference {
         if (below !== undefined) patch[key] = below;
       } else if (!this.agrees(want, have, at, key, field)) patch[key] = want;
     }
-    if (this.isExact(path)) {
+    const whole = this.isExact(path);
+    if (whole || this.exact.size > 0) {
       for (const [key, have] of Object.entries(observed)) {
-        if (desired[key] === undefined && !isAbsent(have, key)) patch[key] = null;
+        if (desired[key] !== undefined || isAbsent(have, key)) continue;
+        if (whole || this.exact.has(path === "" ? key : `${path}.${key}`)) patch[key] = null;
       }
     }
     return Object.keys(patch).length === 0 ? undefined : patch;

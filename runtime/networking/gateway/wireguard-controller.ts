@@ -205,7 +205,14 @@ class Reconciliation {
       const desired = gatewayService(gateway);
       const observed = services.get(desired.metadata.name ?? "", namespace);
       // What else is in a Service is given by the cluster, and may not be taken away.
-      const exact = ["spec.selector", "metadata.labels", "metadata.annotations"];
+      const exact = [
+        "spec.selector",
+        "spec.loadBalancerIP",
+        "spec.loadBalancerSourceRanges",
+        "spec.externalIPs",
+        "metadata.labels",
+        "metadata.annotations",
+      ];
       await this.write(Service, desired, observed, exact).catch((error: unknown) => {
         // Tried again all the same: a node port that is taken may become free.
         if (isRefusal(error)) this.tellRefused(gateway, error);

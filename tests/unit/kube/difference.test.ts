@@ -84,6 +84,13 @@ describe("difference", () => {
       patch: { spec: { template: { y: null } } },
     },
     {
+      it: "an exact field that is not desired",
+      desired: { spec: { type: "LoadBalancer" } },
+      observed: { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.7", clusterIP: "10.95.7.7" } },
+      exact: ["spec.loadBalancerIP"],
+      patch: { spec: { loadBalancerIP: null } },
+    },
+    {
       it: "exact everywhere",
       desired: { a: 1 },
       observed: { a: 1, b: { c: 2 } },

@@ -125,6 +125,22 @@ describe("gateways", function () {
     await quiet(server);
   });
 
+  it("give up an address of the load balancer that is asked for no more", async () => {
+    const server = await run(scenario);
+    const service = () => server.get(Service, `${namespace}/gw-rome`);
+    server.change(Service, `${namespace}/gw-rome`, { spec: { clusterIP: "10.95.7.7" } });
+    const asked = (loadBalancerIP: string | null) =>
+      server.change(WgGatewayServerTemplate, "liqo-system/wireguard-server", {
+        spec: { template: { spec: { service: { spec: { loadBalancerIP } } } } },
+      });
+    asked("192.0.2.77");
+    await until("the address", () => service()?.spec?.loadBalancerIP === "192.0.2.77");
+    asked(null);
+    await until("no address", () => service()?.spec?.loadBalancerIP === undefined);
+    assert.equal(service()?.spec?.clusterIP, "10.95.7.7");
+    await quiet(server);
+  });
+
   it("get back their Service, and their pod a new image while none runs", async () => {
     const server = await run(scenario);
     server.delete(Pod, `${namespace}/gw-rome-0`);
