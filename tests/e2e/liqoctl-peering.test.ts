@@ -97,6 +97,23 @@ describe("liqoctl", function () {
       });
     });
 
+    it("waits for credentials that are still being removed", async () => {
+      const ref = { name: "kubeconfig-controlplane-milan", namespace: "liqo-tenant-milan" };
+      const before = await rome.get(Secret, ref);
+      assert.ok(before);
+      await rome.patch(Secret, ref, { metadata: { finalizers: ["test/hold"] } }, { type: "merge" });
+      await rome.delete(Secret, ref);
+      await fails(
+        `${PEER} --timeout 3s`,
+        /timed out waiting for the condition; last seen: Secret kubeconfig-controlplane-milan is still being removed/,
+      );
+      const again = ok(PEER);
+      await rome.patch(Secret, ref, { metadata: { finalizers: null } }, { type: "merge" });
+      assert.match((await again).err, /INFO \(global\) rome is peered with milan/);
+      const after = await rome.get(Secret, ref);
+      assert.ok(after !== undefined && after.metadata.uid !== before.metadata.uid);
+    });
+
     it("tells the state of the peering", async () => {
       const at = async (kubeconfig: string, namespace: string) =>
         JSON.parse((await ok(`info --kubeconfig ${kubeconfig} -n ${namespace} -o json`)).out) as {

@@ -3,10 +3,12 @@ import { isQuantity, parseQuantity } from "../../api/quantity";
 
 export interface DifferenceOptions {
   /**
-   * Dotted paths whose content must be just what is desired: what is there beyond it is removed, also the field itself. `""` means everything.
+   * Dotted paths whose content must be just what is desired: what is there beyond it is removed. `""` means everything.
    * Elsewhere, fields that the desired object does not mention are somebody else's, or defaults, and stay.
    */
   exact?: readonly string[];
+  /** Dotted paths of fields that are removed where the desired object, which has the object around them, does not mention them. */
+  absent?: readonly string[];
   /** Items of lists must be just what is desired, too. Default: fields that the server added to an item are no difference. */
   exactItems?: boolean;
 }
@@ -82,12 +84,16 @@ class Difference {
         if (below !== undefined) patch[key] = below;
       } else if (!this.agrees(want, have, at, key, field)) patch[key] = want;
     }
-    const whole = this.isExact(path);
-    if (whole || this.exact.size > 0) {
+    if (this.isExact(path)) {
       for (const [key, have] of Object.entries(observed)) {
-        if (desired[key] !== undefined || isAbsent(have, key)) continue;
-        if (whole || this.exact.has(path === "" ? key : `${path}.${key}`)) patch[key] = null;
+        if (desired[key] === undefined && !isAbsent(have, key)) patch[key] = null;
       }
+    }
+    for (const absent of this.options.absent ?? []) {
+      const dot = absent.lastIndexOf(".");
+      const key = absent.slice(dot + 1);
+      if (absent.slice(0, Math.max(dot, 0)) !== path) continue;
+      if (desired[key] === undefined && !isAbsent(observed[key], key)) patch[key] = null;
     }
     return Object.keys(patch).length === 0 ? undefined : patch;
   }

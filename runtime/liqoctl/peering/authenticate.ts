@@ -15,6 +15,7 @@ import {
   samePublicKey,
   verifyNonce,
 } from "../../identity";
+import { isDeleting } from "../../kube";
 import {
   controlPlaneIdentity,
   nonceData,
@@ -239,9 +240,13 @@ function applyIdentity(
       return await waitUntil(run, { waiting, next }, async () => {
         const found = await consumer.client.get(Identity, manifest.metadata, run.call);
         const secret = found?.status?.kubeconfigSecretRef?.name;
-        return secret
-          ? { is: "met", value: secret }
-          : { is: "open", seen: "the Identity has no kubeconfig yet" };
+        if (!secret) return { is: "open", seen: "the Identity has no kubeconfig yet" };
+        const kubeconfig = await consumer.client.get(Secret, { name: secret, namespace }, run.call);
+        if (kubeconfig === undefined)
+          return { is: "open", seen: `Secret ${secret} of the Identity does not exist yet` };
+        return isDeleting(kubeconfig)
+          ? { is: "open", seen: `Secret ${secret} is still being removed` }
+          : { is: "met", value: secret };
       });
     },
     (secret) => `credentials of ${sides.provider.clusterId} are in Secret ${namespace}/${secret}`,

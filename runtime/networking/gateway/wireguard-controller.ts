@@ -205,15 +205,9 @@ class Reconciliation {
       const desired = gatewayService(gateway);
       const observed = services.get(desired.metadata.name ?? "", namespace);
       // What else is in a Service is given by the cluster, and may not be taken away.
-      const exact = [
-        "spec.selector",
-        "spec.loadBalancerIP",
-        "spec.loadBalancerSourceRanges",
-        "spec.externalIPs",
-        "metadata.labels",
-        "metadata.annotations",
-      ];
-      await this.write(Service, desired, observed, exact).catch((error: unknown) => {
+      const exact = ["spec.selector", "metadata.labels", "metadata.annotations"];
+      const absent = ["spec.loadBalancerIP", "spec.loadBalancerSourceRanges", "spec.externalIPs"];
+      await this.write(Service, desired, observed, exact, absent).catch((error: unknown) => {
         // Tried again all the same: a node port that is taken may become free.
         if (isRefusal(error)) this.tellRefused(gateway, error);
         throw error;
@@ -284,10 +278,12 @@ class Reconciliation {
     desired: Desired<T> & { metadata: { name?: string } },
     observed: T | undefined,
     exact: string[] = [],
+    absent: string[] = [],
   ): Promise<void> {
     const { runtime, options } = this.networking;
     await writeIfChanged(runtime.client, kind, withGlobalMetadata(desired, options.global), observed, {
       exact: exactPaths(desired, observed, exact),
+      absent: exactPaths(desired, observed, absent),
       lock: "never",
     });
   }

@@ -228,7 +228,7 @@ export class ObjectController<T extends KubeObject, R extends KubeObject = T> im
     const ofMetadata = metadataPatch(remote.metadata, labels);
     const observed: Record<string, unknown> = Object.fromEntries(Object.entries(remote));
     const { exact, absences } = this.parts.reflected;
-    const ofContent = mergePatch(withAbsences({ ...content }, absences), observed, { exact });
+    const ofContent = mergePatch({ ...content }, observed, { exact, absent: absences });
     if (ofMetadata === undefined && ofContent === undefined) return undefined;
     return { ...ofContent, metadata: { uid: remote.metadata.uid, ...ofMetadata } };
   }
@@ -242,23 +242,6 @@ export class ObjectController<T extends KubeObject, R extends KubeObject = T> im
       if (!isConflict(error)) throw error; // Another object by now, which has an event of its own.
     }
   }
-}
-
-/** Says of the fields that are not desired that they are not, which a merge patch writes as null. */
-function withAbsences(
-  content: Record<string, unknown>,
-  paths: readonly string[] = [],
-): Record<string, unknown> {
-  const result = { ...content };
-  for (const path of paths) {
-    const [part = "", field = ""] = path.split(".");
-    const inside = result[part];
-    if (typeof inside !== "object" || inside === null) continue;
-    const values: Record<string, unknown> = { ...inside };
-    values[field] ??= null;
-    result[part] = values;
-  }
-  return result;
 }
 
 function versions(local: KubeObject, remote: KubeObject): string {

@@ -24,6 +24,7 @@ describe("difference", () => {
     desired: Json;
     observed: Json;
     exact?: string[];
+    absent?: string[];
     exactItems?: boolean;
     patch: Json | undefined;
   }[] = [
@@ -84,11 +85,18 @@ describe("difference", () => {
       patch: { spec: { template: { y: null } } },
     },
     {
-      it: "an exact field that is not desired",
-      desired: { spec: { type: "LoadBalancer" } },
-      observed: { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.7", clusterIP: "10.95.7.7" } },
-      exact: ["spec.loadBalancerIP"],
+      it: "a field that is to be absent, and one that is mentioned",
+      desired: { spec: { type: "LoadBalancer", externalIPs: ["192.0.2.8"] } },
+      observed: { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.7", externalIPs: ["192.0.2.8"] } },
+      absent: ["spec.loadBalancerIP", "spec.externalIPs"],
       patch: { spec: { loadBalancerIP: null } },
+    },
+    {
+      it: "a field that is to be absent, and whose parent nobody mentions",
+      desired: { data: { a: "1" } },
+      observed: { data: { a: "1" }, spec: { loadBalancerIP: "192.0.2.7" } },
+      absent: ["spec.loadBalancerIP"],
+      patch: undefined,
     },
     {
       it: "exact everywhere",
@@ -124,8 +132,8 @@ describe("difference", () => {
     },
     { it: "another type", desired: { a: { b: 1 } }, observed: { a: "text" }, patch: { a: { b: 1 } } },
   ];
-  for (const { it: name, desired, observed, exact, exactItems, patch } of cases) {
-    it(name, () => assert.deepEqual(mergePatch(desired, observed, { exact, exactItems }), patch));
+  for (const { it: name, desired, observed, exact, absent, exactItems, patch } of cases) {
+    it(name, () => assert.deepEqual(mergePatch(desired, observed, { exact, absent, exactItems }), patch));
   }
 
   const leaf = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom("x", "y"), fc.boolean());
