@@ -125,6 +125,8 @@ export class TunnelConnection {
   private endpoint: ServerEndpoint | undefined;
   private told: string | undefined;
   private missingSince: number | undefined;
+  /** Whether the Connection says that a step is missing. */
+  private waiting = false;
   private helping = false;
   private triedAt: number;
 
@@ -174,7 +176,7 @@ export class TunnelConnection {
 
   async configured(): Promise<void> {
     this.pings?.activate();
-    await this.object?.report(this.pings?.reachability);
+    if (forwardingFault() === undefined) await this.object?.report(this.pings?.reachability);
   }
 
   standBy(): void {
@@ -182,11 +184,9 @@ export class TunnelConnection {
   }
 
   private observed(): void {
-    if (this.pings === undefined || this.tunnel?.missing !== undefined) return;
-    if (forwardingFault() !== undefined) return; // pings pass, and nothing else
-    this.object?.report(this.pings.reachability).catch((error: unknown) => {
-      this.runtime.log.warn("connection's state not written", { error });
-    });
+    // While the kernel forwards nothing, pings pass all the same.
+    if (this.pings === undefined || this.missing() !== undefined) return;
+    this.report(this.pings.reachability);
     if (this.gateway.end === "client" && this.pings.silenceMs > SILENT_MS && !this.helping) {
       this.helping = true;
       this.help()
@@ -222,7 +222,7 @@ export class TunnelConnection {
 
   private tell(): void {
     this.tellWaiting();
-    const missing = filterFault(this.filter) ?? this.tunnel?.missing ?? this.silence();
+    const missing = filterFault(this.filter) ?? this.missing() ?? this.silence();
     if (missing === undefined) {
       this.told = undefined;
       return;
@@ -233,17 +233,33 @@ export class TunnelConnection {
     this.runtime.events.warning(gatewayObject(this.gateway), missing.reason, missing.message);
   }
 
+  /** The first step that is missing before packets can pass. */
+  private missing(): { reason: string; message: string } | undefined {
+    const ofTunnel = this.tunnel?.missing;
+    if (ofTunnel?.reason === "StandsBy") return ofTunnel;
+    const fault = forwardingFault();
+    return fault === undefined ? ofTunnel : { reason: "ForwardingRefused", message: fault };
+  }
+
   /** Without pings the last reported state gets stale, so a missing step is reported after a while. */
   private tellWaiting(): void {
-    const missing = this.tunnel?.missing;
+    const missing = this.missing();
     if (missing === undefined || missing.reason === "StandsBy") {
       this.missingSince = undefined;
+      // With pings, their next answer is reported.
+      if (this.waiting && missing === undefined && this.pings === undefined) this.report(undefined);
+      this.waiting = false;
       return;
     }
     const now = this.runtime.clock.monotonic();
     this.missingSince ??= now;
     if (now - this.missingSince < WAITING_MS) return;
-    this.object?.report({ state: "waiting" }).catch((error: unknown) => {
+    this.waiting = true;
+    this.report({ state: "waiting" });
+  }
+
+  private report(reachability: Reachability | undefined): void {
+    this.object?.report(reachability).catch((error: unknown) => {
       this.runtime.log.warn("connection's state not written", { error });
     });
   }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Secret } from "../../runtime/api";
 import { generateWireGuardKeyPair } from "../../runtime/identity";
 import { auditEvents, describeRequest } from "../support/audit-log";
+import { eventAbout } from "../support/events";
 import {
   answers,
   echoDatagram,
@@ -236,6 +237,22 @@ describe("gateways of two clusters with the same networks", function () {
     await passes(60_000);
     await client.host.run("ip link del liqo-tunnel");
     await passes(60_000);
+  });
+
+  it("say that they wait, and why, while their kernel drops what comes from nodes", async () => {
+    const reversePathFilter = (value: number) =>
+      client.host.run(`sysctl -qw net.ipv4.conf.all.rp_filter=${value}`);
+    const value = async () => (await consumer.connection("milan"))?.status?.value;
+    await reversePathFilter(1);
+    await until("the Connection waits", async () => (await value()) === "Connecting", { timeoutMs: 15_000 });
+    const gateway = { kind: "GatewayClient", name: "milan", namespace: "liqo-tenant-milan" };
+    assert.match(
+      await eventAbout(consumer.kube, gateway, "ForwardingRefused"),
+      /rp_filter is 1.*set it to 2/,
+    );
+    await reversePathFilter(2);
+    await consumer.untilConnected("milan", 15_000);
+    await passes(15_000);
   });
 
   it("come back by themselves when the server's pod is another one, elsewhere", async () => {
