@@ -7,7 +7,9 @@ const node = (script: string, ...args: (string | number)[]) =>
 /** Whether a sink answers within two seconds. */
 export async function answers(from: LabHost, address: string, port: number): Promise<boolean> {
   return await from
-    .run(`timeout 2 bash --norc -c 'exec 3<>/dev/tcp/${address}/${port} && read -r -u 3 source && [ -n "$source" ]'`)
+    .run(
+      `timeout 2 bash --norc -c 'exec 3<>/dev/tcp/${address}/${port} && read -r -u 3 source && [ -n "$source" ]'`,
+    )
     .then(
       () => true,
       () => false,
