@@ -113,11 +113,11 @@ describe("arguments that change on a live stack", function () {
     project?.remove();
   });
 
-  /** As soon as the installation has come as far as its Deployments: its networks wait for them. */
+  /** As soon as the installation has its last Deployment, which comes after all rights: its networks wait for them. */
   async function startControllers(side: Side): Promise<void> {
     const { namespace } = PLAN[side];
     const admin = KubeClient.fromKubeconfig(controlPlane(side).kubeconfig);
-    const ref = { name: "liqo-controller-manager", namespace };
+    const ref = { name: "liqo-virtual-kubelet", namespace };
     await until(`${side} has its Deployments`, () => admin.get(Deployment, ref), { timeoutMs: 200_000 });
     admin.close();
     const cluster = await ManagedCluster.install({
