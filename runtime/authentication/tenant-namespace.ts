@@ -1,5 +1,6 @@
 import { EventReason, type KubeObject, Label, type Namespace, type Tenant } from "../api";
 import type { Informer } from "../kube";
+import { isTenantNamespace, tenantOf } from "../plan/peer-objects";
 
 /** The peer that an object is labelled with. */
 export function labelledPeer(object: KubeObject): string | undefined {
@@ -25,9 +26,7 @@ export class TenantNamespaces {
   of(clusterId: string): TenantNamespaceLookup {
     const names = this.informer
       .byIndex(peer, clusterId)
-      .filter(
-        ({ metadata }) => !metadata.deletionTimestamp && metadata.labels?.[Label.tenantNamespace] !== "false",
-      )
+      .filter(({ metadata }) => !metadata.deletionTimestamp && isTenantNamespace(metadata.labels ?? {}))
       .map(({ metadata }) => metadata.name)
       .sort();
     const [name, second] = names;
@@ -43,10 +42,7 @@ export class TenantNamespaces {
   /** The peer that a namespace is dedicated to; undefined where it is no tenant namespace. */
   clusterOf(namespace: string | undefined): string | undefined {
     if (namespace === undefined) return undefined;
-    const found = this.informer.get(namespace);
-    // Most tools only test whether the label is there; the value "false" switches it off.
-    if (found?.metadata.labels?.[Label.tenantNamespace] === "false") return undefined;
-    return found?.metadata.labels?.[Label.remoteClusterID];
+    return tenantOf(this.informer.get(namespace)?.metadata.labels ?? {});
   }
 }
 

@@ -177,6 +177,7 @@ export class TunnelConnection {
   async configured(): Promise<void> {
     this.pings?.activate();
     if (forwardingFault() === undefined) await this.object?.report(this.pings?.reachability);
+    else this.waiting = true; // reported once packets can pass
   }
 
   standBy(): void {

@@ -118,7 +118,7 @@ export function namespaceMapController(
         if (map === undefined) return refused.forget(key);
         const tenantNamespace = map.metadata.namespace ?? "";
         const tenant = caches.namespaces.get(tenantNamespace);
-        const consumer = tenantOf(tenant?.metadata.labels ?? {});
+        const consumer = tenantOf(tenant?.metadata.labels ?? {}) || undefined;
         // A map that was served can be withdrawn, even if its labels have changed since.
         const served = hasFinalizer(map, Finalizer.namespaceMap);
         const mayServe = isCopy(map) && (consumer !== undefined || served);

@@ -14,10 +14,12 @@ export function isTenantNamespace(labels: Labels): boolean {
   return isOn(labels[Label.tenantNamespace]);
 }
 
-/** The peer that a namespace with these labels is dedicated to; undefined where it is no tenant namespace, or names no peer. */
+/**
+ * The peer that a namespace with these labels is dedicated to; undefined where it is no tenant namespace, or has no label for its peer. An empty
+ * label is the name of nobody: no object is of that peer.
+ */
 export function tenantOf(labels: Labels): string | undefined {
-  const peer = isTenantNamespace(labels) ? labels[Label.remoteClusterID] : undefined;
-  return peer === "" ? undefined : peer;
+  return isTenantNamespace(labels) ? labels[Label.remoteClusterID] : undefined;
 }
 
 /**

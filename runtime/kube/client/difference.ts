@@ -7,8 +7,8 @@ export interface DifferenceOptions {
    * Elsewhere, fields that the desired object does not mention are somebody else's, or defaults, and stay.
    */
   exact?: readonly string[];
-  /** Dotted paths of fields that are removed where the desired object, which has the object around them, does not mention them. */
-  absent?: readonly string[];
+  /** Fields that are removed where the desired object does not mention them, by the dotted path of the object that holds them. */
+  absent?: Readonly<Record<string, readonly string[]>>;
   /** Items of lists must be just what is desired, too. Default: fields that the server added to an item are no difference. */
   exactItems?: boolean;
 }
@@ -89,10 +89,7 @@ class Difference {
         if (desired[key] === undefined && !isAbsent(have, key)) patch[key] = null;
       }
     }
-    for (const absent of this.options.absent ?? []) {
-      const dot = absent.lastIndexOf(".");
-      const key = absent.slice(dot + 1);
-      if (absent.slice(0, Math.max(dot, 0)) !== path) continue;
+    for (const key of this.options.absent?.[path] ?? []) {
       if (desired[key] === undefined && !isAbsent(observed[key], key)) patch[key] = null;
     }
     return Object.keys(patch).length === 0 ? undefined : patch;

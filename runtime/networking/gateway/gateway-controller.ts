@@ -26,7 +26,7 @@ import type { NetworkingContext } from "../networking-context";
 import { renderGateway } from "../template/gateway-template";
 import { TemplateError } from "../template/tokens";
 import { type Gateway, type GatewayCaches, gatewayKey, gatewayOwnerKeys } from "../caches";
-import { exactPaths, withTemplateHash } from "./gateway-workload";
+import { isMadeFrom, withTemplateHash } from "./gateway-workload";
 
 type Template = Parameters<typeof renderGateway>[1];
 
@@ -105,7 +105,7 @@ async function reconcile(
       WgGatewayServer.parse(desired),
       observed,
       {
-        exact: exactPaths(desired, observed, paths),
+        exact: isMadeFrom(desired, observed) ? [] : paths,
       },
     );
     const { endpoint, secretRef, internalEndpoint } = object.status ?? {};
@@ -123,7 +123,7 @@ async function reconcile(
       WgGatewayClient.parse(desired),
       observed,
       {
-        exact: exactPaths(desired, observed, paths),
+        exact: isMadeFrom(desired, observed) ? [] : paths,
       },
     );
     const { secretRef, internalEndpoint } = object.status ?? {};

@@ -148,14 +148,9 @@ export function withTemplateHash<M extends Metadata>(metadata: M, spec: unknown)
 }
 
 /**
- * The paths of an object that are to be just what is desired: those given where it was made from something else, so that what the
- * template no longer has is removed; else none, since what is there beyond the template are defaults of the API server's.
+ * Whether an object was made from the present template. One that was not loses what the template no longer has; in one that was, what is there beyond
+ * the template are defaults of the API server's.
  */
-export function exactPaths(
-  desired: { metadata: Metadata },
-  observed: KubeObject | undefined,
-  paths: readonly string[],
-): readonly string[] {
-  const wanted = desired.metadata.annotations?.[TEMPLATE_HASH];
-  return observed?.metadata.annotations?.[TEMPLATE_HASH] === wanted ? [] : paths;
+export function isMadeFrom(desired: { metadata: Metadata }, observed: KubeObject | undefined): boolean {
+  return observed?.metadata.annotations?.[TEMPLATE_HASH] === desired.metadata.annotations?.[TEMPLATE_HASH];
 }

@@ -39,11 +39,11 @@ import type { GatewayCaches } from "../caches";
 import { gatewayNode, internalEndpoint, serverEndpoint } from "./gateway-endpoint";
 import { type BoundRights, gatewayRights, obsoleteRights } from "./gateway-rights";
 import {
-  exactPaths,
   gatewayDeployment,
   gatewayService,
   gatewayServiceAccount,
   keySecret,
+  isMadeFrom,
   keySecretOf,
   serviceAccountName,
   type WgGateway,
@@ -206,7 +206,7 @@ class Reconciliation {
       const observed = services.get(desired.metadata.name ?? "", namespace);
       // What else is in a Service is given by the cluster, and may not be taken away.
       const exact = ["spec.selector", "metadata.labels", "metadata.annotations"];
-      const absent = ["spec.loadBalancerIP", "spec.loadBalancerSourceRanges", "spec.externalIPs"];
+      const absent = { spec: ["loadBalancerIP", "loadBalancerSourceRanges", "externalIPs"] };
       await this.write(Service, desired, observed, exact, absent).catch((error: unknown) => {
         // Tried again all the same: a node port that is taken may become free.
         if (isRefusal(error)) this.tellRefused(gateway, error);
@@ -278,12 +278,12 @@ class Reconciliation {
     desired: Desired<T> & { metadata: { name?: string } },
     observed: T | undefined,
     exact: string[] = [],
-    absent: string[] = [],
+    absent: Record<string, string[]> = {},
   ): Promise<void> {
     const { runtime, options } = this.networking;
     await writeIfChanged(runtime.client, kind, withGlobalMetadata(desired, options.global), observed, {
-      exact: exactPaths(desired, observed, exact),
-      absent: exactPaths(desired, observed, absent),
+      exact: isMadeFrom(desired, observed) ? [] : exact,
+      ...(isMadeFrom(desired, observed) ? {} : { absent }),
       lock: "never",
     });
   }

@@ -227,8 +227,8 @@ export class ObjectController<T extends KubeObject, R extends KubeObject = T> im
     const labels = { labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {} };
     const ofMetadata = metadataPatch(remote.metadata, labels);
     const observed: Record<string, unknown> = Object.fromEntries(Object.entries(remote));
-    const { exact, absences } = this.parts.reflected;
-    const ofContent = mergePatch({ ...content }, observed, { exact, absent: absences });
+    const { exact, absent } = this.parts.reflected;
+    const ofContent = mergePatch({ ...content }, observed, { exact, absent });
     if (ofMetadata === undefined && ofContent === undefined) return undefined;
     return { ...ofContent, metadata: { uid: remote.metadata.uid, ...ofMetadata } };
   }

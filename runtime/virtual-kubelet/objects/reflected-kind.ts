@@ -46,8 +46,8 @@ export interface ReflectedKind<T extends KubeObject, R extends KubeObject = T> {
   ): Desired<R>;
   /** Paths whose content is ours alone, so that what somebody added is removed. */
   readonly exact: readonly string[];
-  /** Paths (`spec.field`) that the API server does not fill by itself, so that where they are not desired they are removed. */
-  readonly absences?: readonly string[];
+  /** Fields that the API server does not fill by itself, by the path of their parent: where they are not desired, they are removed. */
+  readonly absent?: Readonly<Record<string, readonly string[]>>;
   /** Whether the remote object cannot become what is desired, and has to be made anew. */
   mustBeReplaced(remote: R, desired: Desired<R>): boolean;
   /** What is kept of remote objects in the cache. */

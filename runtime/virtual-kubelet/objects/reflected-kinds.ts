@@ -93,14 +93,16 @@ const serviceReflection: ReflectedKind<Service> = {
     spec: remoteServiceSpec(local, { loadBalancerClass }),
   }),
   exact: ["spec.selector"],
-  absences: [
-    "spec.allocateLoadBalancerNodePorts",
-    "spec.externalName",
-    "spec.externalTrafficPolicy",
-    "spec.loadBalancerSourceRanges",
-    "spec.publishNotReadyAddresses",
-    "spec.selector",
-  ],
+  absent: {
+    spec: [
+      "allocateLoadBalancerNodePorts",
+      "externalName",
+      "externalTrafficPolicy",
+      "loadBalancerSourceRanges",
+      "publishNotReadyAddresses",
+      "selector",
+    ],
+  },
   // Whether a Service has a cluster IP is immutable.
   mustBeReplaced: (remote, { spec }) =>
     remote.spec.type !== "ExternalName" &&
@@ -170,7 +172,7 @@ const ingressReflection: ReflectedKind<Ingress> = {
     spec: remoteIngressSpec(local, { ingressClass }),
   }),
   exact: ["spec.defaultBackend", "spec.rules", "spec.tls"],
-  absences: ["spec.defaultBackend", "spec.rules", "spec.tls"],
+  absent: { spec: ["defaultBackend", "rules", "tls"] },
   mustBeReplaced: () => false,
 };
 

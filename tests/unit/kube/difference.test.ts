@@ -24,7 +24,7 @@ describe("difference", () => {
     desired: Json;
     observed: Json;
     exact?: string[];
-    absent?: string[];
+    absent?: Record<string, string[]>;
     exactItems?: boolean;
     patch: Json | undefined;
   }[] = [
@@ -88,14 +88,14 @@ describe("difference", () => {
       it: "a field that is to be absent, and one that is mentioned",
       desired: { spec: { type: "LoadBalancer", externalIPs: ["192.0.2.8"] } },
       observed: { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.7", externalIPs: ["192.0.2.8"] } },
-      absent: ["spec.loadBalancerIP", "spec.externalIPs"],
+      absent: { spec: ["loadBalancerIP", "externalIPs"] },
       patch: { spec: { loadBalancerIP: null } },
     },
     {
       it: "a field that is to be absent, and whose parent nobody mentions",
       desired: { data: { a: "1" } },
       observed: { data: { a: "1" }, spec: { loadBalancerIP: "192.0.2.7" } },
-      absent: ["spec.loadBalancerIP"],
+      absent: { spec: ["loadBalancerIP"] },
       patch: undefined,
     },
     {

@@ -116,13 +116,13 @@ describe("whose a tenant namespace is", () => {
     [{ "liqo.io/tenant-namespace": "", "liqo.io/remote-cluster-id": "rome" }, "rome"],
     [{ "liqo.io/tenant-namespace": "false", "liqo.io/remote-cluster-id": "rome" }, undefined],
     [{ "liqo.io/tenant-namespace": "False", "liqo.io/remote-cluster-id": "rome" }, undefined],
-    [{ "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "" }, undefined],
+    [{ "liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "" }, ""],
     [{ "liqo.io/tenant-namespace": "true" }, undefined],
     [{ "liqo.io/remote-cluster-id": "rome" }, undefined],
     [{}, undefined],
   ];
   for (const [labels, consumer] of table) {
-    it(`${JSON.stringify(labels)} says ${consumer ?? "nobody"}`, () =>
+    it(`${JSON.stringify(labels)} says ${consumer === undefined ? "nobody" : JSON.stringify(consumer)}`, () =>
       assert.equal(tenantOf(labels), consumer));
   }
 });
