@@ -61,7 +61,7 @@ export async function runProcess(
     process.stderr.write(`${error.message}\n`);
     return 2;
   }
-  // What came while modules were being loaded is told when the event loop turns.
+  // A signal that came while modules were being loaded is handled when the event loop turns.
   await setImmediate();
   if (signal.aborted) return 0;
   const { component, flags, starts } = loaded;

@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { messageOf } from "../kube";
+
 /** Flags by their name in camel case; on the command line they are in kebab case. */
 export type FlagSchema = z.ZodObject<Record<string, z.ZodType>>;
 
@@ -107,7 +109,7 @@ export const parsed = <T>(fallback: string, read: (text: string) => T): z.ZodTyp
     try {
       return read(given.at(-1) ?? fallback);
     } catch (error) {
-      context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      context.addIssue({ code: "custom", message: messageOf(error) });
       return z.NEVER;
     }
   });

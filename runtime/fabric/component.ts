@@ -35,7 +35,7 @@ export const fabricFlags = z.object({
   /** Removes what agents have put on this node, and ends. */
   cleanUp: flag.boolean(false),
   ...agentFlags,
-  /** Off, because nft reads everything that the host has on each change of anybody's; the next look comes soon enough. */
+  /** Off by default: nft would read all tables of the host after every change, whoever makes it. The next periodic look finds the change, too. */
   enableNftMonitor: flag.boolean(false),
 });
 type FabricFlags = z.output<typeof fabricFlags>;
@@ -82,11 +82,11 @@ async function startFabric(runtime: RuntimeContext, flags: FabricFlags): Promise
     ],
     () => {
       tables.again();
-      facts.again();
+      internalNode.again();
     },
   );
   await freeHost(kernel, guard, runtime.log, () => cleanUp(kernel));
-  const facts = runInternalNodeController(
+  const internalNode = runInternalNodeController(
     runtime,
     kernel,
     nodes,
@@ -119,7 +119,7 @@ async function startFabric(runtime: RuntimeContext, flags: FabricFlags): Promise
   if (flags.enableRouteMonitor) {
     monitorLinksAndRoutes(runtime, () => {
       routes.again();
-      facts.again();
+      internalNode.again();
     });
   }
   if (flags.enableNftMonitor) monitorTables(runtime, () => tables.again());

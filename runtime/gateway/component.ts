@@ -41,13 +41,13 @@ async function startGateway(runtime: RuntimeContext, flags: GatewayFlags): Promi
     throw new UsageError("--endpoint-address is missing; give the addresses of the peer's server");
   }
   const kernel = new Kernel(runtime.metrics);
-  const later: { onActivity: () => void } = { onActivity: () => undefined };
-  const activity = new ActiveReplica(runtime, gateway, flags, () => later.onActivity());
+  const later: { onChange: () => void } = { onChange: () => undefined };
+  const replica = new ActiveReplica(runtime, gateway, flags, () => later.onChange());
   const agent: AgentContext = {
     runtime,
     kernel,
     host: gateway.name,
-    reports: activity.isActive,
+    reports: replica.isActive,
     reported: new Map(),
     refused: new RefusedNamespaces(() => runtime.clock.monotonic()),
     resyncMs: flags.resyncInterval,
@@ -89,7 +89,7 @@ async function startGateway(runtime: RuntimeContext, flags: GatewayFlags): Promi
           clock: runtime.clock,
           log: runtime.log,
           signal: runtime.signal,
-          onChange: () => later.onActivity(),
+          onChange: () => later.onChange(),
         });
   const connection = new TunnelConnection(runtime, gateway, link, flags);
   const tunnel = new Tunnel(agent, {
@@ -98,7 +98,7 @@ async function startGateway(runtime: RuntimeContext, flags: GatewayFlags): Promi
     keysFolder: flags.keysDir,
     listenPort,
     ...(endpoint !== undefined && { endpoint }),
-    isActive: activity.isActive,
+    isActive: replica.isActive,
     after: tables.first,
     onConfigured: () => connection.configured(),
   });
@@ -113,11 +113,11 @@ async function startGateway(runtime: RuntimeContext, flags: GatewayFlags): Promi
     ownAddressLast: true,
     after: Promise.all([tables.first, tunnel.first]).then(() => undefined),
   });
-  later.onActivity = () => {
+  later.onChange = () => {
     tunnel.again();
     tables.again();
     routes.again();
-    if (!activity.isActive()) connection.standBy();
+    if (!replica.isActive()) connection.standBy();
   };
   connection.watch(tunnel, endpoint, filter);
   runtime.health.addReadiness("tunnel", () =>

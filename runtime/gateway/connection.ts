@@ -38,7 +38,7 @@ export class ConnectionObject {
     private readonly gateway: Gateway,
     private readonly global: GlobalMetadata,
     private readonly refreshMs: number,
-    /** Whether the tunnel is another one than before this process, so that what is told of it is not told of this one yet. */
+    /** Whether this process made the tunnel. A status that an earlier process wrote is then about an earlier tunnel. */
     private readonly isNewTunnel: () => boolean = () => false,
   ) {
     const { namespace, peer } = gateway;
@@ -71,7 +71,7 @@ export class ConnectionObject {
       refreshIntervalMs: this.refreshMs,
       confirmed: this.confirmed || !this.isNewTunnel(),
     });
-    // With nothing new to tell, a spec that was edited and put back is answered all the same.
+    // The status confirms the generation of the spec even where it has nothing else to tell, as after an edit that was put back.
     const told = status ?? (object.status === undefined ? undefined : {});
     if (told === undefined) return;
     const written = await patchStatusIfChanged(client, Connection, object, told, { exact: ["latency"] });
@@ -116,7 +116,7 @@ export class ConnectionObject {
   }
 }
 
-/** Pings through the tunnel once it is configured, tells what comes of it, and helps where nothing does. */
+/** Pings through the tunnel once it is configured and reports the result. While no answer comes, a client begins a new session or tries another address. */
 export class TunnelConnection {
   readonly pings: PingLink | undefined;
   private readonly object: ConnectionObject | undefined;

@@ -3,7 +3,14 @@ import { join } from "node:path";
 
 import { Label, PublicKey } from "../api";
 import { wireGuardKeyPair } from "../identity";
-import { type Informer, type Outcome, type ReconcileRun, type RuntimeContext, watches } from "../kube";
+import {
+  type Informer,
+  messageOf,
+  type Outcome,
+  type ReconcileRun,
+  type RuntimeContext,
+  watches,
+} from "../kube";
 import { type AgentContext, byAge } from "../networking/agent/agent";
 import { every, type Pass, runPass } from "../networking/agent/pass";
 import type { Gateway } from "./gateway";
@@ -176,7 +183,7 @@ export class Tunnel {
   }
 
   private waits(run: ReconcileRun, reason: MissingStep["reason"], fault: unknown): Outcome {
-    const message = fault instanceof Error ? fault.message : String(fault);
+    const message = messageOf(fault);
     if (this.missing?.message !== message) run.log.warn("tunnel not configured", { reason, error: fault });
     this.missing = { reason, message };
     return { requeueAfterMs: fault instanceof MadeLaterError ? fault.afterMs : RETRY_MS };

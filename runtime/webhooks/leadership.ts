@@ -61,7 +61,7 @@ export class ElectedLeadership implements Leadership {
       identity: pod,
       leaseDurationMs,
       retryMs: leaseDurationMs / 8,
-      // A leader may miss one renewal. More of them would only cost: most webhooks run as one replica.
+      // A leader may miss one renewal. Renewing more often would only cost requests: most webhooks run as one replica.
       renewMs: leaseDurationMs / 3,
       onElected: () => {
         this.begins = clock.monotonic() + TAKEOVER_MS;

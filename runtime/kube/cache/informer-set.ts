@@ -16,7 +16,7 @@ export interface Selection<T> extends ListOptions {
   project?: (object: T) => T;
 }
 
-export interface InformerSetOptions {
+interface InformerSetOptions {
   /** Default: none. */
   log?: Logger;
   clock?: Clock;

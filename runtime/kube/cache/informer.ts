@@ -5,7 +5,7 @@ import { Reflector, type ReflectorOptions } from "./reflector";
 import { type Change, Store } from "./store";
 
 /** Told of each change of a cache. Calls are synchronous and in the order of the changes. */
-export interface InformerHandlers<T> {
+interface InformerHandlers<T> {
   added?: (object: T) => void;
   updated?: (before: T, after: T) => void;
   /** The last state known; not always the very last, where the deletion happened while there was no watch. */

@@ -39,7 +39,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   sink: ReflectorSink<T>;
   clock: Clock;
   log: Logger;
-  /** Counts why watches began anew. */
+  /** Called with the reason each time a watch is started again. */
   onRestart?: (reason: RestartReason) => void;
 }
 

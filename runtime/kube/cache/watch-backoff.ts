@@ -111,7 +111,7 @@ export class WatchBackoff {
   }
 }
 
-/** Why a watch began anew. */
+/** Why a watch was started again. */
 export type RestartReason = "ended" | "gone" | "idle" | "refused" | "lost";
 
 export function restartReason(error: unknown): RestartReason {

@@ -1,5 +1,6 @@
 import { isRecord } from "../../api/invalid-object";
-import { AnswerLimitError, HeldBytes } from "../client/answer-limits";
+import { AnswerLimitError } from "../client/answer-limits";
+import { HeldBytes } from "../client/held-bytes";
 import { ApiError, asError } from "../client/api-error";
 import type { KubeClient } from "../client/client";
 import { DeadlineError } from "../client/round-trip";

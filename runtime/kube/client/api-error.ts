@@ -1,7 +1,7 @@
 import { isRecord } from "../../api/invalid-object";
 
 /** What an API server says beside its sentence: the object and the causes it names. */
-export interface StatusDetails {
+interface StatusDetails {
   name?: string;
   group?: string;
   kind?: string;

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 
-import { AnswerLimitError, HeldBytes } from "./answer-limits";
+import { AnswerLimitError } from "./answer-limits";
+import { HeldBytes } from "./held-bytes";
 import { ConnectionError } from "./dial";
 import type { Transport } from "./transport";
 import type { Exchange, ResponseHeaders, WireRequest } from "./wire-request";

@@ -1,7 +1,8 @@
 import { request as httpRequest } from "node:http";
 import type { Duplex } from "node:stream";
 
-import { AnswerLimitError, HeldBytes } from "./answer-limits";
+import { AnswerLimitError } from "./answer-limits";
+import { HeldBytes } from "./held-bytes";
 import { ConnectionError } from "./dial";
 import { DeadlineError, requestName } from "./round-trip";
 import type { Transport } from "./transport";

@@ -12,18 +12,18 @@ export class HeldKeys {
   private readonly held = new Set<string>();
   private timer: Timer | undefined;
 
-  /** @param release told the keys that were held, one by one */
+  /** @param release called with each key that was held, one by one */
   constructor(
     private readonly clock: Clock,
     private readonly release: (key: string) => void,
   ) {}
 
-  /** Urgent work is being done. */
+  /** Notes that urgent work is being done. */
   busy(): void {
     this.busyAt = this.clock.monotonic();
   }
 
-  /** @returns whether the key has to wait; it will be told */
+  /** @returns whether the key has to wait; it is released later */
   hold(key: string): boolean {
     const leftMs = this.busyForMs();
     if (leftMs <= 0) return false;
@@ -32,14 +32,14 @@ export class HeldKeys {
     return true;
   }
 
-  /** Tells all keys now. */
+  /** Releases all keys now. */
   flush(): void {
     const keys = [...this.held];
     this.end();
     for (const key of keys) this.release(key);
   }
 
-  /** Tells nothing more. */
+  /** Forgets the keys that are held. None of them is released. */
   end(): void {
     this.timer?.cancel();
     this.timer = undefined;

@@ -27,7 +27,7 @@ export interface LeaderElectionOptions {
   /** Between renewals that succeed. Leave time for retries before the deadline. Default: `retryMs`. */
   renewMs?: number;
   labels?: Record<string, string>;
-  /** Where it stands as a metric whether this candidate leads. */
+  /** Registry of the metric that says whether this candidate leads. Default: there is no metric. */
   metrics?: Registry;
   clock?: Clock;
   log?: Logger;

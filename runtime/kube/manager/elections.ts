@@ -4,11 +4,17 @@ import type { Term } from "../client/client-options";
 import { LeaderElection, type LeaderElectionOptions } from "../election/leader-election";
 import { type RuntimeContext, summarize } from "./context";
 
-/** Who stands for which lease. The client, the clock and the log are the process's. */
-export interface Candidacy extends Omit<LeaderElectionOptions, "client" | "clock" | "log"> {
-  /** Aborted when the candidate withdraws. Default: it stands until the process ends. */
+/** A candidate and the lease that it stands for. It uses the client, the clock and the log of the process. */
+interface Candidacy extends Omit<LeaderElectionOptions, "client" | "clock" | "log"> {
+  /**
+   * Aborted when the candidate withdraws. Default: it stands until the process ends, even where the context of a term was used. A candidate that is to
+   * withdraw with the term needs the signal of the term here.
+   */
   until?: AbortSignal;
 }
+
+/** Readiness check of a leader's term. */
+const CACHES_CHECK = "caches of the leader";
 
 export interface Candidate {
   /** Judged by the time since the last renewal, so that it is right even right after the process was held up. */
@@ -25,6 +31,8 @@ export interface Candidate {
  */
 export class Elections {
   private leaseClient: KubeClient | undefined;
+  /** How often {@link lead} was called. */
+  private leaders = 0;
 
   /** @param exit ends the process where a term cannot begin, so that another replica may lead */
   constructor(
@@ -61,10 +69,14 @@ export class Elections {
    * @param start as a component's; the context is the term's
    */
   lead(candidacy: Omit<Candidacy, "onElected">, start: (term: RuntimeContext) => Promise<void>): Candidate {
+    const { namespace, name } = candidacy.lease;
+    this.leaders += 1;
+    // Checks with the same name would replace each other.
+    const check = this.leaders === 1 ? CACHES_CHECK : `${CACHES_CHECK} (${namespace}/${name})`;
     return this.stand({
       ...candidacy,
       onElected: (term) => {
-        start(this.contextOf(term)).catch((error: unknown) => {
+        start(this.contextOf(term, check)).catch((error: unknown) => {
           // The next leader does what a term that has ended could not finish.
           if (!term.current) return;
           this.context.log.error("controllers not started", { error });
@@ -79,12 +91,12 @@ export class Elections {
     this.leaseClient?.close();
   }
 
-  private contextOf(term: Term): RuntimeContext {
+  private contextOf(term: Term, check: string): RuntimeContext {
     const { context } = this;
     const { clock, log, signal, metrics, health } = context;
     const client = context.client.during(term);
     const informers = new InformerSet(client, { log, clock, metrics });
-    const withdraw = health.addReadiness("caches of the leader", () => summarize(informers.problems()));
+    const withdraw = health.addReadiness(check, () => summarize(informers.problems()));
     term.signal.addEventListener(
       "abort",
       () => {

@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 
 import type { Registry } from "prom-client";
 
+import { messageOf } from "../client/api-error";
+
 export interface ProbeServerOptions {
   /** `host:port` or `:port`; port 0 takes a free one. */
   address: string;
@@ -28,7 +30,7 @@ export async function startProbeServer(options: ProbeServerOptions): Promise<Pro
   const server = createServer((request, response) => {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     answer(path, options, response).catch((error: unknown) => {
-      send(response, 500, error instanceof Error ? error.message : String(error));
+      send(response, 500, messageOf(error));
     });
   });
   server.keepAliveTimeout = 30_000;
@@ -75,8 +77,7 @@ async function listen(
   try {
     await once(server, "listening");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot serve health and metrics on ${address}: ${reason}`, { cause: error });
+    throw new Error(`cannot serve health and metrics on ${address}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -92,9 +93,9 @@ export function parseAddress(address: string): { host: string | undefined; port:
 }
 
 /** Says what is wrong in one sentence; undefined: nothing. Must answer soon. */
-export type HealthCheck = () => string | undefined | Promise<string | undefined>;
+type HealthCheck = () => string | undefined | Promise<string | undefined>;
 
-export interface HealthReport {
+interface HealthReport {
   healthy: boolean;
   /** One line a check, in the order they were added. */
   lines: string[];
@@ -153,7 +154,7 @@ async function outcomeOf(check: HealthCheck): Promise<string | undefined> {
   try {
     return await Promise.race([check(), late]);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     clearTimeout(timer);
   }

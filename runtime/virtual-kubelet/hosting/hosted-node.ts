@@ -18,8 +18,8 @@ import { HEARTBEAT_MS, NodeWriter } from "../node/node-writer";
 import type { Peer, PeerMember } from "../peer/peer";
 import { projectLocalPod } from "../peer/projections";
 import type { ProviderAccess } from "../peer/provider-access";
-import { PodController } from "../pods/pod-controller";
-import { TokenController } from "../tokens/token-controller";
+import { PodReconciler } from "../pods/pod-reconciler";
+import { TokenReconciler } from "../tokens/token-reconciler";
 import { NodeDependencies, type Services } from "./node-dependencies";
 
 /** Reason of the event when the provider does not answer and the node gets no heartbeats. */
@@ -165,7 +165,7 @@ export class HostedNode implements PeerMember {
 
   private runPods(context: ControllerContext): Controller {
     const { flags, reports } = this.services;
-    const reflector = new PodController({
+    const pods = new PodReconciler({
       nodeName: this.nodeName,
       consumerId: flags.clusterId,
       localPods: this.localPods,
@@ -187,7 +187,7 @@ export class HostedNode implements PeerMember {
         name: "pod-reflection",
         workers: this.settings().flags.podReflectionWorkers,
         sources: [watches(this.localPods)],
-        reconcile: (key) => reflector.reconcile(key),
+        reconcile: (key) => pods.reconcile(key),
       },
       context,
     );
@@ -195,7 +195,7 @@ export class HostedNode implements PeerMember {
 
   private runTokens(context: ControllerContext): Controller {
     const { reports } = this.services;
-    const reflector = new TokenController({
+    const tokens = new TokenReconciler({
       nodeName: this.nodeName,
       localPods: this.localPods,
       localClient: this.services.context.client,
@@ -212,7 +212,7 @@ export class HostedNode implements PeerMember {
         name: "token-reflection",
         workers: this.settings().flags.serviceaccountReflectionWorkers,
         sources: [watches(this.localPods, { when: ({ type }) => type !== "updated" })],
-        reconcile: (key) => reflector.reconcile(key),
+        reconcile: (key) => tokens.reconcile(key),
       },
       context,
     );

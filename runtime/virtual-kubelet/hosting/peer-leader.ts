@@ -84,7 +84,7 @@ interface ReflectionParts {
   podCidrs: readonly Cidr[];
 }
 
-type Reflector = NamespaceListener & { stop(): Promise<void> };
+type NamespaceController = NamespaceListener & { stop(): Promise<void> };
 
 /**
  * Runs the controllers of a peer that are bound to no virtual node, for one term of the leadership: the kinds that are reflected by namespace (offloading
@@ -99,14 +99,14 @@ export function reflectForPeer(parts: ReflectionParts, term: AbortSignal): void 
   const clusterId = peer.identity.clusterId;
   const firstNode = () => peer.hosted[0]?.nodeName ?? "";
 
-  const reflectors: Reflector[] = [
+  const controllers: NamespaceController[] = [
     new OrphanController({ peer, virtualNodes, localClient: context.client, context: scoped }),
   ];
   const reflect = <T extends KubeObject, R extends KubeObject>(reflected: ReflectedKind<T, R>) => {
     if (reflected.workers(settings()) === 0) return;
     const report = reports.of(reflected.resource, clusterId, firstNode);
     const shared = { peer, settings, report, context: scoped, localInformers: context.informers };
-    reflectors.push(new ObjectController({ reflected, ...shared }));
+    controllers.push(new ObjectController({ reflected, ...shared }));
   };
   reflectKinds(peer.pair.origin, reflect);
   reflect(
@@ -118,7 +118,7 @@ export function reflectForPeer(parts: ReflectionParts, term: AbortSignal): void 
     }),
   );
   if (flags.eventReflectionWorkers > 0) {
-    reflectors.push(
+    controllers.push(
       new EventController({
         peer,
         settings,
@@ -129,10 +129,10 @@ export function reflectForPeer(parts: ReflectionParts, term: AbortSignal): void 
       }),
     );
   }
-  const ends = reflectors.map((reflector) => peer.onNamespaces(reflector));
+  const ends = controllers.map((controller) => peer.onNamespaces(controller));
   const stop = () => {
     for (const end of ends) end();
-    for (const reflector of reflectors) void reflector.stop();
+    for (const controller of controllers) void controller.stop();
   };
   scoped.signal.addEventListener("abort", stop, { once: true });
 }

@@ -6,7 +6,7 @@ import { SubjectAccessReview, TokenReview } from "../../api/kubernetes";
 import type { KubeClient } from "../../kube";
 
 /** Who sent a request, as the API server would name them. */
-export interface ClientIdentity {
+interface ClientIdentity {
   user: string;
   groups: string[];
   uid?: string;
@@ -67,7 +67,7 @@ const DENIED_CACHE_MS = 30_000;
 const MAX_ANSWERS = 5000;
 
 /** The access to a node that a request needs. */
-export interface NodeAccess {
+interface NodeAccess {
   verb: "get" | "create";
   /** Of the node: `proxy`, `stats` or `metrics`. */
   subresource: string;

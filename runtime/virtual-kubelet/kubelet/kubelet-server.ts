@@ -7,14 +7,9 @@ import type { Duplex } from "node:stream";
 import type { KubeClient, Logger } from "../../kube";
 import type { ClientAuthentication, ClientAuthorization } from "./client-auth";
 import { type KubeletRoute, kubeletRoute, type PodRoute, remotePath, requiredAccess } from "./kubelet-route";
-import {
-  joinStreams,
-  methodOf,
-  Refusal,
-  refuseUpgrade,
-  switchingHead,
-  upgradeHeaders,
-} from "./kubelet-session";
+import { joinStreams } from "./join-streams";
+import { Refusal } from "./refusal";
+import { methodOf, refuseUpgrade, switchingHead, upgradeHeaders } from "./session-upgrade";
 
 const HEADER_TIMEOUT_MS = 10_000;
 /** API servers keep idle connections for 90 s; a connection that ends under a new request would fail it. */
@@ -43,7 +38,7 @@ export interface KubeletBackend {
   report(route: Extract<KubeletRoute, { about: "node" }>): Promise<{ contentType: string; body: string }>;
 }
 
-export interface ServingTls {
+interface ServingTls {
   certificate: string;
   key: string;
   /** CA of the API server's client certificates, PEM; empty where there is none, so that only tokens count. */

@@ -6,6 +6,7 @@ import {
   isNotFound,
   type KubeClient,
   type Logger,
+  messageOf,
   microTimestamp,
   sleep,
 } from "../../kube";
@@ -87,7 +88,9 @@ interface PingParts {
   intervalMs: number;
   timeoutMs: number;
   onChange: () => void;
-  /** Called for each failure but the first, which may be part of a start. */
+  /** Default: {@link FAILURES_UNTIL_LOST}. */
+  failuresUntilLost?: number;
+  /** Called for each failure while the provider already counts as lost. The first in a row does not count: it may be part of a start. */
   onFailure: (problem: string) => void;
 }
 
@@ -119,11 +122,12 @@ export class ProviderPing {
   }
 
   private judge(problem: string | undefined): void {
+    const { failuresUntilLost = FAILURES_UNTIL_LOST } = this.parts;
     const before = this.problem;
     this.failures = problem === undefined ? 0 : this.failures + 1;
     const wasReachable = before === undefined;
-    if (!wasReachable || this.failures === 0 || this.failures >= FAILURES_UNTIL_LOST) this.problem = problem;
-    if (problem !== undefined && this.failures > 1) this.parts.onFailure(problem);
+    if (!wasReachable || this.failures === 0 || this.failures >= failuresUntilLost) this.problem = problem;
+    if (problem !== undefined && !wasReachable && this.failures > 1) this.parts.onFailure(problem);
     if (wasReachable === this.reachable) return;
     if (problem === undefined) this.parts.log.info("provider is reachable");
     else this.parts.log.warn("provider is not reachable", { problem });
@@ -143,7 +147,7 @@ export class ProviderPing {
       const { status } = await access.pingClient.raw({ path: "/livez", deadlineMs: timeoutMs, signal });
       return status === 200 ? undefined : `/livez answers ${status}`;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 }
@@ -159,8 +163,8 @@ interface HeartbeatParts {
   leaseDurationMs: number;
 }
 
-/** How soon it is looked again for a Node to keep alive, in milliseconds, at the latest. */
-const LOOK_AGAIN_MS = 1_000;
+/** The longest time between two looks for a Node to keep alive, in milliseconds. */
+const NODE_LOOK_MS = 1_000;
 
 /** Keeps a Node alive, while its provider answers, until the signal is aborted. */
 export async function keepNodeAlive(parts: HeartbeatParts, signal: AbortSignal): Promise<void> {
@@ -177,6 +181,6 @@ export async function keepNodeAlive(parts: HeartbeatParts, signal: AbortSignal):
       }
     }
     // A Node that was just created, or a provider that came back, does not wait for a whole period.
-    await sleep(clock, node !== undefined ? everyMs : Math.min(LOOK_AGAIN_MS, everyMs), signal);
+    await sleep(clock, node !== undefined ? everyMs : Math.min(NODE_LOOK_MS, everyMs), signal);
   }
 }

@@ -172,4 +172,4 @@ function isPositive(quantity: string | undefined): boolean {
 }
 
 /** Types that are ours; others (of a problem detector, say) are left alone. */
-export const OWN_CONDITIONS = ["Ready", ...Object.keys(PRESSURES), "NetworkUnavailable"];
+const OWN_CONDITIONS = ["Ready", ...Object.keys(PRESSURES), "NetworkUnavailable"];

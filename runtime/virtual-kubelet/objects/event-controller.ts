@@ -202,11 +202,9 @@ export class EventController implements NamespaceListener {
   ): Promise<{ apiVersion: string; kind: string; name: string; uid: string } | undefined> {
     const { peer, localClient } = this.parts;
     const localName =
-      kind === "ConfigMap" && name === remoteRootCaName(peer.pair.origin) ? "kube-root-ca.crt" : name;
-    const cached = kind === "Pod" ? peer.localPod(keyOfRef({ namespace, name })) : undefined;
-    const found = SUBJECTS.find((one) => one.kind === kind);
-    if (found === undefined) return undefined;
-    const object = cached ?? (await localClient.get(found, { namespace, name: localName }));
+      kind.kind === "ConfigMap" && name === remoteRootCaName(peer.pair.origin) ? "kube-root-ca.crt" : name;
+    const cached = kind.kind === "Pod" ? peer.localPod(keyOfRef({ namespace, name })) : undefined;
+    const object = cached ?? (await localClient.get(kind, { namespace, name: localName }));
     if (object?.metadata.uid === undefined) return undefined;
     return { apiVersion: object.apiVersion, kind: object.kind, name: localName, uid: object.metadata.uid };
   }
@@ -228,17 +226,17 @@ function isNewer(a: Event["series"], b: Event["series"]): boolean {
 }
 
 /** The local object that a remote event is about. */
-export interface LocalSubject {
-  kind: string;
+interface LocalSubject {
+  kind: Kind<KubeObject>;
   name: string;
 }
 
 /** Undefined where an event is of no interest here. */
 export function subjectOf(event: Event): LocalSubject | undefined {
   const { apiVersion = "", kind = "", name } = event.involvedObject;
-  const subject = BY_REFERENCE.get(`${apiVersion}/${kind}`);
-  if (subject === undefined || !name) return undefined;
-  return { kind: subject.kind, name };
+  const local = BY_REFERENCE.get(`${apiVersion}/${kind}`);
+  if (local === undefined || !name) return undefined;
+  return { kind: local, name };
 }
 
 /** What a local copy has beside its metadata. */

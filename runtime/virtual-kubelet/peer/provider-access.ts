@@ -5,6 +5,7 @@ import {
   type Informer,
   InformerSet,
   KubeClient,
+  messageOf,
   PEER_LIMITS,
   type RuntimeContext,
   type Timer,
@@ -98,7 +99,7 @@ export class ProviderAccess {
       if (refreshAfterMs !== undefined) this.renewal = clock.after(refreshAfterMs, () => this.refresh(data));
       return true;
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = messageOf(error);
       log.warn("kubeconfig of the provider cannot be used", { secret: this.source, error });
       return false;
     }

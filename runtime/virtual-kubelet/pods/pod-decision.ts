@@ -63,9 +63,9 @@ export type PodDecision =
   | { do: "finish"; rejection: Rejection };
 
 /** Reason of a pod that was given up because its namespace is no longer offloaded. It is never offloaded again. */
-export const OFFLOADING_ABORTED = "OffloadingAborted";
+const OFFLOADING_ABORTED = "OffloadingAborted";
 /** Reason of a pod that waits for its namespace to be offloaded. */
-export const OFFLOADING_BACK_OFF = "OffloadingBackOff";
+const OFFLOADING_BACK_OFF = "OffloadingBackOff";
 const REMOTE_POD_TERMINATED = "RemotePodTerminated";
 
 const NOTHING: PodDecision = { do: "nothing" };

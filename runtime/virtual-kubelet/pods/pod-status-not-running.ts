@@ -45,10 +45,10 @@ function stopped(container: ContainerStatus, phase: Rejection["phase"], reason: 
 }
 
 /** Reason of a pod whose remote pod is gone, or may not be seen, while the provider lets none be made. */
-export const REMOTE_POD_LOST = "RemotePodLost";
+const REMOTE_POD_LOST = "RemotePodLost";
 
 /** Reason of a pod that waits because the provider does not take it as it is. */
-export const OFFLOADING_REFUSED = "OffloadingRefused";
+const OFFLOADING_REFUSED = "OffloadingRefused";
 
 const READINESS = ["Ready", "ContainersReady"];
 

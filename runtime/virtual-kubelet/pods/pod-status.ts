@@ -138,7 +138,7 @@ const NOT_MET = "ReadinessGatesNotReady";
  * @param before the present Ready condition, whose time stays while its status does
  * @param now RFC 3339
  */
-export function withReadinessGates(
+function withReadinessGates(
   conditions: PodCondition[],
   gates: readonly string[],
   before: PodCondition | undefined,
@@ -213,7 +213,7 @@ function firstOffset(local: PodStatus | undefined, remote: PodStatus | undefined
 }
 
 /** On a pod whose address is withheld: why. */
-export const ADDRESS_CONDITION = "liqo.io/AddressReflected";
+const ADDRESS_CONDITION = "liqo.io/AddressReflected";
 const REASON = "OutsideOfProviderNetworks";
 
 /** What a pod here shows of the addresses that its provider reports. */
@@ -246,7 +246,7 @@ export function whyWithheld(reported: string): string {
 }
 
 /** Says on the pod why it has no address. */
-export function withheldCondition(
+function withheldCondition(
   reported: string,
   current: readonly PodCondition[] | undefined,
   now: string,

@@ -46,7 +46,8 @@ export interface ShadowPodParts {
 
 /** How soon a name that is taken at the provider is tried again. Its release is an event; this is for what went unseen. */
 export const CONFLICT_RETRY_MS = 60_000;
-const LOOK_AGAIN_MS = 1_000;
+/** How soon a pod is looked at again whose name is taken by its own ShadowPod, or is free again, in milliseconds. The cache shows that a moment later. */
+const UNSEEN_RETRY_MS = 1_000;
 
 /** Writes the ShadowPods of a virtual node: one request for each, and none where nothing differs. */
 export class ShadowPodWriter {
@@ -105,9 +106,9 @@ export class ShadowPodWriter {
     if (existing !== undefined && isReflected(existing, this.parts.peer.pair)) {
       if (sourceRecordOf(existing)?.uid === local.metadata.uid)
         this.expect(expected, existing.metadata, local);
-      return { requeueAfterMs: LOOK_AGAIN_MS };
+      return { requeueAfterMs: UNSEEN_RETRY_MS };
     }
-    if (existing === undefined) return { requeueAfterMs: LOOK_AGAIN_MS };
+    if (existing === undefined) return { requeueAfterMs: UNSEEN_RETRY_MS };
     this.parts.report.conflict(local);
     return { requeueAfterMs: CONFLICT_RETRY_MS };
   }

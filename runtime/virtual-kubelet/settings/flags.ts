@@ -66,7 +66,10 @@ export const processFlags = nodeFlags.extend({
   vkLeaseRetryPeriod: flag.duration(1_200),
   /** Written to the node's Lease, which is renewed every quarter of it. It is not how long a lost provider is waited for. */
   nodeLeaseDuration: flag.duration(40_000),
-  /** Time between two pings of the provider; the first that fails makes it lost. 0: no pings, the provider never counts as lost. */
+  /**
+   * Time between two pings of the provider. `FAILURES_UNTIL_LOST` (`../node/node-heartbeat.ts`) says after how many failures it counts as lost.
+   * 0: no pings, the provider never counts as lost.
+   */
   nodePingInterval: flag.duration(10_000),
   nodePingTimeout: flag.duration(1_000),
   /** Tell of each success with a Normal event. */

@@ -24,7 +24,7 @@ describe("a process of the runtime that is told to end", function () {
   const sockets = new Set<Socket>();
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "pulumi-liqo-run-process-"));
+    folder = await mkdtemp(join(tmpdir(), "pulumi-liqo-component-"));
     // Takes connections and never says a word.
     server = createServer((socket) => {
       sockets.add(socket);

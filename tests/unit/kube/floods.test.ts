@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 
 import { ConfigMap, Namespace } from "../../../runtime/api/kubernetes";
 import { AnswerLimitError, ApiError, InformerSet, PEER_LIMITS } from "../../../runtime/kube";
-import { HeldBytes } from "../../../runtime/kube/client/answer-limits";
+import { HeldBytes } from "../../../runtime/kube/client/held-bytes";
 import { flood, growthOf, HostileApiServer } from "../../support/hostile-api-server";
 import { until } from "../../support/until";
 

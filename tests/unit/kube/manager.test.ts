@@ -154,6 +154,22 @@ describe("manager", () => {
     assert.equal(terms[1]?.signal.aborted, false);
   });
 
+  it("has a readiness check of its own for each leader", async () => {
+    const context = run(({ elections }) => {
+      for (const lease of [LEASE, { ...LEASE, name: "other" }]) {
+        elections.lead({ lease, identity: "one", ...TIMING }, () => Promise.resolve());
+      }
+      return Promise.resolve();
+    });
+    const lines = async () => (await context.health.readiness()).lines;
+    await until("both terms to begin", async () => (await lines()).length === 3);
+    assert.deepEqual((await lines()).sort(), [
+      "[+] caches",
+      "[+] caches of the leader",
+      `[+] caches of the leader (${LEASE.namespace}/other)`,
+    ]);
+  });
+
   it("ends the process where a term cannot begin", async () => {
     run(({ elections }) => {
       elections.lead({ lease: LEASE, identity: "one", ...TIMING }, () =>

@@ -43,7 +43,7 @@ describe("events from the provider", () => {
   ];
   for (const [apiVersion, kind, local] of subjects) {
     it(`about ${kind} are ${local === undefined ? "left" : `shown on the ${local}`}`, () => {
-      assert.equal(subjectOf(about(apiVersion, kind))?.kind, local);
+      assert.equal(subjectOf(about(apiVersion, kind))?.kind.kind, local);
     });
   }
 

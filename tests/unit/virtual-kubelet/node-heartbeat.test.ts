@@ -9,7 +9,7 @@ import { TestClock } from "../../support/test-clock";
 const INTERVAL_MS = 10_000;
 
 /** A ping of a provider that answers with these statuses, one after the other, and with the last one from then on. */
-function pingOf(statuses: readonly number[]) {
+function pingOf(statuses: readonly number[], failuresUntilLost?: number) {
   const clock = new TestClock();
   const end = new AbortController();
   const rest = [...statuses];
@@ -30,6 +30,7 @@ function pingOf(statuses: readonly number[]) {
     log: silentLogger,
     intervalMs: INTERVAL_MS,
     timeoutMs: 1_000,
+    ...(failuresUntilLost !== undefined && { failuresUntilLost }),
     onChange: () => events.push(ping.reachable ? "reachable" : "lost"),
     onFailure: (problem) => events.push(problem),
   });
@@ -46,6 +47,18 @@ describe("how long a lost provider is waited for", () => {
     await clock.advance(FAILURES_UNTIL_LOST * INTERVAL_MS);
     assert.equal(ping.problem, "/livez answers 503");
     assert.deepEqual(events, ["reachable", "lost"]);
+    await stop();
+  });
+
+  it("is told of only once it is over", async () => {
+    const { clock, ping, events, stop } = pingOf([200, 503], 3);
+    await clock.advance(2 * INTERVAL_MS);
+    assert.ok(ping.reachable);
+    assert.deepEqual(events, ["reachable"]);
+    await clock.advance(INTERVAL_MS);
+    assert.deepEqual(events, ["reachable", "lost"]);
+    await clock.advance(INTERVAL_MS);
+    assert.deepEqual(events, ["reachable", "lost", "/livez answers 503"]);
     await stop();
   });
 

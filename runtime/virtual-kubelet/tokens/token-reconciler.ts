@@ -68,7 +68,7 @@ interface Issued {
  * Requests tokens of local service accounts for offloaded pods, writes them to a Secret at the provider, which the remote pod mounts, and renews them in time
  * (offloading reference 10.8).
  */
-export class TokenController {
+export class TokenReconciler {
   private readonly issued = new Map<string, Issued>();
   /** Since when pods have been gone whose Secrets are still there, on the monotonic clock. */
   private readonly gone = new Map<string, number>();

@@ -41,7 +41,7 @@ import { PodStatusWriter } from "./pod-status-writer";
 import { CONFLICT_RETRY_MS, RemovalLimiter, type ShadowPodParts, ShadowPodWriter } from "./shadow-pod-writer";
 
 /** How often a namespace that cannot be listed yet is checked, in milliseconds. Its objects bring events once it can. */
-const LOOK_AGAIN_MS = 15_000;
+const UNLISTED_RETRY_MS = 15_000;
 /** The delay before tokens that are being renewed are checked again, in milliseconds: it grows with the time that they take. */
 const TOKENS_AGAIN_MS = { least: 50, most: 5_000 };
 
@@ -53,7 +53,7 @@ interface Parts extends ShadowPodParts {
 }
 
 /** Brings the pods of one virtual node to its provider and their status back (offloading reference 11). */
-export class PodController {
+export class PodReconciler {
   private readonly expectations: PodExpectationsByKey;
   private readonly statuses: PodStatusWriter;
   private readonly shadows: ShadowPodWriter;
@@ -183,7 +183,7 @@ export class PodController {
   ): Promise<Outcome> {
     if (local !== undefined && forbidden !== undefined)
       await this.writeLostStatus(local, expected, forbidden);
-    return { requeueAfterMs: LOOK_AGAIN_MS };
+    return { requeueAfterMs: UNLISTED_RETRY_MS };
   }
 
   /** For a pod that was ready and is no longer known to run. A pod that never ran keeps waiting. */

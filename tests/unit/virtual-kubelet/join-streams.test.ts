@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-import { joinStreams } from "../../../runtime/virtual-kubelet/kubelet/kubelet-session";
+import { joinStreams } from "../../../runtime/virtual-kubelet/kubelet/join-streams";
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
