@@ -32,7 +32,7 @@ import { ensureSystemPackages } from "../../provider/local-cluster/system-packag
 import { buildBusyboxImage, buildRuntimeImage, type ImageArchive } from "../../runtime/image";
 import { busyboxPod, service, webPod } from "../support/busybox-objects";
 import { ownCheckout } from "../support/local-checkout";
-import { namespacesOf, type Traces, tracesOfMachine } from "../support/machine-traces";
+import { killProcessesIn, namespacesOf, type Traces, tracesOfMachine } from "../support/machine-traces";
 
 describe("native local clusters", function () {
   this.timeout(240_000);
@@ -293,14 +293,7 @@ describe("native local clusters", function () {
   it("starts again with its keys and objects after everything was killed", async () => {
     await kubectl("rome", "create", "configmap", "kept");
     const folder = join(trackingHierarchy(await hierarchies()).mountPoint, nativeLayout().cgroup);
-    for (const pid of await processesIn(folder)) {
-      try {
-        if (identifyProcess(pid) !== undefined) process.kill(pid, "SIGKILL");
-      } catch (error) {
-        // Its parent may have taken it along.
-        if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-      }
-    }
+    await killProcessesIn(folder);
     await eventually(async () => assert.deepEqual(await processesIn(folder), []));
     await eventually(async () => {
       const running = (await listClusters()).map((cluster) => cluster.running);

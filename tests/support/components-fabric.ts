@@ -12,8 +12,8 @@ import {
   trackingHierarchy,
 } from "../../provider/local-cluster/native/control-groups";
 import { nativeLayout } from "../../provider/local-cluster/native/layout";
-import { identifyProcess } from "../../provider/local-cluster/process-identity";
 import type { RunningCluster } from "../../provider/local-cluster/running-cluster";
+import { killProcessesIn } from "./machine-traces";
 import { until } from "./until";
 
 export type Side = "rome" | "milan";
@@ -120,8 +120,6 @@ export function fabricProgram(
 export async function killCluster(name: string): Promise<void> {
   const group = clusterGroup(nativeLayout(), name);
   const folder = join(trackingHierarchy(await hierarchies()).mountPoint, group);
-  for (const pid of await processesIn(folder)) {
-    if (identifyProcess(pid) !== undefined) process.kill(pid, "SIGKILL");
-  }
+  await killProcessesIn(folder);
   await until("the cluster's processes are gone", async () => (await processesIn(folder)).length === 0);
 }

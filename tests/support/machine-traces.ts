@@ -1,7 +1,7 @@
 /** What local clusters may leave on the machine. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-import { hierarchies } from "../../provider/local-cluster/native/control-groups";
+import { hierarchies, processesIn } from "../../provider/local-cluster/native/control-groups";
 import { runCommand } from "../../provider/local-cluster/run-command";
 
 export interface Traces {
@@ -48,4 +48,16 @@ export function namespacesOf(pid: number): string[] {
       return []; // it has ended
     }
   });
+}
+
+/** SIGKILL to every process of a control group and the groups below, as when a machine goes away. */
+export async function killProcessesIn(folder: string): Promise<void> {
+  for (const pid of await processesIn(folder)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      // Probes of containers come and go, and a parent may take its children along.
+      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    }
+  }
 }
