@@ -20,7 +20,7 @@ import { missingBefore, stageOf } from "./network-stage";
 import { unusableReason } from "./pools";
 
 /**
- * Gives every Network its range (networking reference 7.5).
+ * Gives every Network its range (networking reference 7, step 5).
  *
  * The range is decided in memory, before the first write: in the order of the queue, however long writes take. A Network keeps its range as long as
  * it exists, so nobody else gets it while finalizers, and what they wait for, are still there.

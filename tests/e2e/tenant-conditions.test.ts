@@ -37,7 +37,7 @@ import { WithheldRights } from "../support/withheld-rights";
 const web = { name: "web", namespace: "shop-rome" };
 const HELD = "example.org/held";
 
-/** What a provider grants to a consumer in each condition of its Tenant: the cells of control plane reference 9.1, and the order of 9.3. */
+/** What a provider grants to a consumer in each condition of its Tenant: the cells, and the order of a drain (control plane reference 9.1, 9.3). */
 describe("a Tenant of rome at milan", function () {
   this.timeout(120_000);
   let rome: ManagedCluster;

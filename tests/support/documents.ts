@@ -13,8 +13,8 @@ export interface DocumentBlock {
   text: string;
 }
 
-/** Generated pages, and one that shows signatures in short. Nobody types what they hold. */
-const NOT_FOLLOWED = /^(reference\/|architecture\.md$)/;
+/** Generated pages, the contract, and a page that shows signatures in short. Nobody types what they hold. */
+const NOT_FOLLOWED = /^(reference\/|contract\/|architecture\.md$)/;
 
 /** Relative paths of the documents that people follow. */
 export function documents(): string[] {

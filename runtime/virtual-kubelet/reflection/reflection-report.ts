@@ -25,7 +25,7 @@ interface Options {
 
 const LABELS = ["namespace", "reflector_resource", "cluster_id", "node_name"] as const;
 
-/** Reports what is reflected: counters (offloading reference 18) and events of the local objects (1.4). */
+/** Reports what is reflected: counters and events of the local objects (offloading reference 18, 1.4). */
 export class ReflectionReports {
   private readonly items: Counter<(typeof LABELS)[number]>;
   private readonly errors: Counter<(typeof LABELS)[number]>;

@@ -57,7 +57,7 @@ export const createPod = (
     status: { phase: "Running", podIP },
   });
 
-/** The cluster cl01 of the reference's packet walk (section 15), whose peer here is milan, with the gateway's pod running on n2. */
+/** The cluster cl01 of the packet walks (networking reference 15), whose peer here is milan, with the gateway's pod running on n2. */
 export const scenario: Scenario = {
   prepare: (server) => {
     const installed = { preinstalled: true, pinned: true, shared: true };
