@@ -104,7 +104,7 @@ async function removeForeignClusters(
 }
 
 /** A kind whose objects stand in the way of a removal, and what to do about them (control plane reference 17.5). */
-export interface Blocker {
+interface Blocker {
   kind: Kind<KubeObject>;
   advice: string;
 }
@@ -119,7 +119,7 @@ export const NETWORKING_BLOCKERS: readonly Blocker[] = [
 ];
 
 /** What needs an installation. */
-export const BLOCKERS: readonly Blocker[] = [
+const BLOCKERS: readonly Blocker[] = [
   { kind: NamespaceOffloading, advice: "take the namespaces back" },
   { kind: ResourceSlice, advice: "remove the peerings, at the consumer" },
   { kind: VirtualNode, advice: "remove the virtual nodes" },

@@ -11,7 +11,7 @@ function store(): unknown {
 }
 
 /** An object that is another one in each run of a program, also where one process runs several. */
-export function thisRun(): object {
+function thisRun(): object {
   const found = store();
   return typeof found === "object" && found !== null ? found : state;
 }

@@ -16,7 +16,7 @@ export interface InstalledCluster {
 }
 
 /** What an installation advertises to its peers through the peerings, and digests of what that depends on. */
-export interface AdvertisedByInstallation {
+interface AdvertisedByInstallation {
   /** The networks of its pods; undefined without networking. */
   podCidrs?: string[];
   /** Stands for its networks as peers know them. */

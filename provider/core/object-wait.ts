@@ -36,7 +36,7 @@ export interface ObjectWait<T extends KubeObject, R> {
 }
 
 /** The wait is over without success. The reasons are for people: the trail, the object's conditions and events, the next step. */
-export class WaitFailed extends Error {
+class WaitFailed extends Error {
   override name = "WaitFailed";
 
   constructor(

@@ -11,7 +11,7 @@ import {
 } from "./quota-ledger";
 
 /** The pods of ShadowPods, as the API server has them now. */
-export interface PodsThere {
+interface PodsThere {
   get(key: string): Promise<Pod | undefined>;
   /** Those that have not ended, in pages. @param creator of all creators, where undefined */
   pages(creator: string | undefined): AsyncIterable<readonly Pod[]>;

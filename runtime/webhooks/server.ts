@@ -21,7 +21,7 @@ import {
   type Verdict,
 } from "./admission-review";
 
-export interface AdmissionServerOptions {
+interface AdmissionServerOptions {
   routes: Routes;
   /** 0: any free port. */
   port: number;

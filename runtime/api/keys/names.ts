@@ -81,13 +81,6 @@ export const DataKey = {
   awsIamUserArn: "awsIamUserArn",
 } as const;
 
-/** Who applied a field; the first three are upstream's and stay, so that ownership survives a change of implementation. */
-export const FieldManager = {
-  reflection: "reflection.liqo.io",
-  shadowPod: "shadow-pod",
-  shadowEndpointSlice: "shadow-endpointslice-controller",
-} as const;
-
 /** On every virtual node, so that only pods meant for it go there. */
 export const VIRTUAL_NODE_TAINT = {
   key: "virtual-node.liqo.io/not-allowed",

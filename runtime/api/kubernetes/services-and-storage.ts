@@ -40,15 +40,6 @@ export const Ingress = builtIn<Ingress>({
   always: ["spec"],
 });
 
-export type IngressClass = BuiltIn<networking.IngressClass, "networking.k8s.io/v1", "IngressClass", "spec">;
-export const IngressClass = builtIn<IngressClass>({
-  apiVersion: "networking.k8s.io/v1",
-  kind: "IngressClass",
-  plural: "ingressclasses",
-  namespaced: false,
-  always: ["spec"],
-});
-
 export type ConfigMap = BuiltIn<core.ConfigMap, "v1", "ConfigMap">;
 export const ConfigMap = builtIn<ConfigMap>({
   apiVersion: "v1",

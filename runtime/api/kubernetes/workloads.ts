@@ -33,15 +33,6 @@ export const Deployment = builtIn<Deployment>({
   always: ["spec"],
 });
 
-export type StatefulSet = BuiltIn<apps.StatefulSet, "apps/v1", "StatefulSet", "spec">;
-export const StatefulSet = builtIn<StatefulSet>({
-  apiVersion: "apps/v1",
-  kind: "StatefulSet",
-  plural: "statefulsets",
-  namespaced: true,
-  always: ["spec"],
-});
-
 export type DaemonSet = BuiltIn<apps.DaemonSet, "apps/v1", "DaemonSet", "spec">;
 export const DaemonSet = builtIn<DaemonSet>({
   apiVersion: "apps/v1",
