@@ -17,6 +17,7 @@ import {
   WellKnownLabel,
 } from "../api";
 import type { GlobalMetadata, Informer, InformerSet, RuntimeContext } from "../kube";
+import { peersOf } from "../plan/peer-objects";
 import type { DefaultClassOptions } from "./slice-class";
 import type { EndpointOptions } from "./identity-provider/api-server-endpoint";
 import type { AwsApi } from "./identity-provider/aws-api";
@@ -70,7 +71,6 @@ const byPeer = "peer";
 const byConsumption = "consumption";
 
 /** The peer that an object is labelled with. */
-const peersOf = ({ metadata }: KubeObject): string[] => present(metadata.labels?.[Label.remoteClusterID]);
 /** The consumer of a Tenant: its spec counts, since the label may be missing. */
 const consumersOf = ({ spec }: Tenant): string[] => present(spec.clusterID);
 /** Every consumer that a copy of a slice names: a peer that labels its copy as another's is found by both. */

@@ -10,12 +10,11 @@ import {
   WellKnownLabel,
 } from "../api";
 import { controlledBy, controllerOf, type GlobalMetadata, patchStatusIfChanged } from "../kube";
+import { RBAC } from "../plan/rbac/manifests";
 import { type AuthenticationContext, consumerRole } from "./context";
 
 /** An administrator's binding, stored in the Tenant's status while the Tenant is drained. Only this cluster's controllers write there. */
 type KeptBinding = NonNullable<NonNullable<Tenant["status"]>["drainedRoleBindings"]>[number];
-
-const rbac = "rbac.authorization.k8s.io";
 
 /** The roles that a provider binds a consumer to, and takes back (control plane reference 3.3, 9). */
 export class TenantRoleBindings {
@@ -32,7 +31,7 @@ export class TenantRoleBindings {
         continue;
       }
       // An administrator's binding may have that name; the consumer is added to it.
-      const subjects = missingSubjects(existing.subjects, [{ apiGroup: rbac, kind: "User", name: consumer }]);
+      const subjects = missingSubjects(existing.subjects, [{ apiGroup: RBAC, kind: "User", name: consumer }]);
       if (subjects !== undefined) await runtime.client.replace(RoleBinding, { ...existing, subjects });
     }
   }
@@ -96,10 +95,10 @@ export class TenantRoleBindings {
     for (const { name, namespace, labels, clusterRole, subjects } of noted) {
       if (!roles.includes(clusterRole) || caches.roleBindings.get(name, namespace) !== undefined) continue;
       await runtime.client.create(RoleBinding, {
-        apiVersion: `${rbac}/v1`,
+        apiVersion: `${RBAC}/v1`,
         kind: "RoleBinding",
         metadata: { name, namespace, ...(labels && { labels }) },
-        roleRef: { apiGroup: rbac, kind: "ClusterRole", name: clusterRole },
+        roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: clusterRole },
         subjects,
       });
     }
@@ -150,7 +149,7 @@ export function controlPlaneBinding(
   global: GlobalMetadata,
 ): Desired<RoleBinding> {
   return {
-    apiVersion: `${rbac}/v1`,
+    apiVersion: `${RBAC}/v1`,
     kind: "RoleBinding",
     metadata: {
       name: tenantRoleBindingName(clusterRole),
@@ -159,8 +158,8 @@ export function controlPlaneBinding(
       // The garbage collector takes an owner in another namespace for a missing one.
       ...(tenant.metadata.namespace === namespace ? { ownerReferences: [controlledBy(tenant)] } : {}),
     },
-    roleRef: { apiGroup: rbac, kind: "ClusterRole", name: clusterRole },
-    subjects: [{ apiGroup: rbac, kind: "User", name: consumer }],
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: clusterRole },
+    subjects: [{ apiGroup: RBAC, kind: "User", name: consumer }],
   };
 }
 
@@ -171,14 +170,14 @@ export function clusterWideBinding(
   global: GlobalMetadata,
 ): Desired<ClusterRoleBinding> {
   return {
-    apiVersion: `${rbac}/v1`,
+    apiVersion: `${RBAC}/v1`,
     kind: "ClusterRoleBinding",
     metadata: {
       name: tenantClusterRoleBindingName(clusterRole, consumer),
       ...bindingMetadata(consumer, global),
     },
-    roleRef: { apiGroup: rbac, kind: "ClusterRole", name: clusterRole },
-    subjects: [{ apiGroup: rbac, kind: "Group", name: consumer }],
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: clusterRole },
+    subjects: [{ apiGroup: RBAC, kind: "Group", name: consumer }],
   };
 }
 

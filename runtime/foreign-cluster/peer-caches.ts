@@ -17,7 +17,7 @@ import {
 } from "../api";
 import { exceptStatus, type Informer, type InformerSet, type Source, watches } from "../kube";
 import { DeploymentName } from "../plan/deployments";
-import { maySpeakOf } from "../plan/peer-objects";
+import { maySpeakOf, peersOf } from "../plan/peer-objects";
 
 /** What the ForeignCluster controller is told by the flags of its process. */
 export interface ForeignClusterOptions {
@@ -37,11 +37,6 @@ export interface ForeignClusterOptions {
 }
 
 const peer = "peer";
-
-const peersOf = ({ metadata }: KubeObject): string[] => {
-  const clusterId = metadata.labels?.[Label.remoteClusterID];
-  return clusterId === undefined || clusterId === "" ? [] : [clusterId];
-};
 
 /** A ForeignCluster is found by its label and, where that is missing, by its spec. */
 const clustersOf = (foreignCluster: ForeignCluster): string[] => [

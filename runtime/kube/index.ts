@@ -41,7 +41,14 @@ export * from "./controller/controller";
 export { EventRecorder } from "./controller/events";
 export { HeldKeys } from "./controller/held-keys";
 export { Queue } from "./controller/queue";
-export { coalesced, exceptStatus, type Source, type SourceEvent, watches } from "./controller/source";
+export {
+  coalesced,
+  exceptStatus,
+  sameMap,
+  type Source,
+  type SourceEvent,
+  watches,
+} from "./controller/source";
 
 export { LeaderElection, type LeaderElectionOptions } from "./election/leader-election";
 

@@ -28,6 +28,7 @@ import {
 } from "../api";
 import { nodeIdentity, OwnAddressCaches } from "../ipam/own-address-caches";
 import { controllerOf, type Informer, type InformerSet, keyOf, refOfKey } from "../kube";
+import { peersOf } from "../plan/peer-objects";
 
 /** A gateway of either end. */
 export type Gateway = GatewayServer | GatewayClient;
@@ -134,12 +135,6 @@ export function gatewayKey(gateway: Gateway): string {
 export function gatewayOwnerKeys(object: KubeObject): string[] {
   const owner = controllerOf(object);
   return owner === undefined ? [] : [`${owner.kind} ${object.metadata.namespace}/${owner.name}`];
-}
-
-/** The peer that the labels of an object name, as a list of keys. */
-export function peersOf({ metadata }: KubeObject): string[] {
-  const peer = metadata.labels?.[Label.remoteClusterID];
-  return peer ? [peer] : [];
 }
 
 function ownersOf(object: KubeObject): string[] {

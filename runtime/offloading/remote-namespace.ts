@@ -9,6 +9,7 @@ import {
   WellKnownLabel,
 } from "../api";
 import { type Informer, isAlreadyExists, type KubeClient } from "../kube";
+import { RBAC } from "../plan/rbac/manifests";
 import type { PodSecurityLevel } from "../plan/pod-policy";
 import {
   consumerOfRemoteNamespace,
@@ -69,9 +70,8 @@ function desiredNamespace(name: string, originalName: string, owner: RemoteOwner
 
 /** Lets the consumer's virtual nodes work in the namespace. */
 function desiredRoleBinding(namespace: string, owner: RemoteOwner): Desired<RoleBinding> {
-  const group = "rbac.authorization.k8s.io";
   return {
-    apiVersion: `${group}/v1`,
+    apiVersion: `${RBAC}/v1`,
     kind: "RoleBinding",
     metadata: {
       name: owner.tenantNamespace,
@@ -82,8 +82,8 @@ function desiredRoleBinding(namespace: string, owner: RemoteOwner): Desired<Role
       },
       annotations: { [Annotation.managedByNamespaceMap]: owner.map },
     },
-    subjects: [{ apiGroup: group, kind: "Group", name: owner.consumer }],
-    roleRef: { apiGroup: group, kind: "ClusterRole", name: RoleName.virtualKubeletRemote },
+    subjects: [{ apiGroup: RBAC, kind: "Group", name: owner.consumer }],
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: RoleName.virtualKubeletRemote },
   };
 }
 

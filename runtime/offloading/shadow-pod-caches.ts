@@ -1,5 +1,5 @@
 import { Label, LabelValue, Pod, ShadowPod } from "../api";
-import type { Informer, InformerSet, SourceEvent } from "../kube";
+import { type Informer, type InformerSet, sameMap, type SourceEvent } from "../kube";
 import { isTerminal } from "./shadow-pod-phase";
 
 /** The pods of ShadowPods; of each, what their controllers read. */
@@ -52,12 +52,7 @@ export function podChanged(event: SourceEvent<Pod>): boolean {
     before.status?.phase !== after.status?.phase ||
     before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
     before.status?.conditions?.length !== after.status?.conditions?.length ||
-    !sameStrings(before.metadata.labels, after.metadata.labels) ||
-    !sameStrings(before.metadata.annotations, after.metadata.annotations)
+    !sameMap(before.metadata.labels, after.metadata.labels) ||
+    !sameMap(before.metadata.annotations, after.metadata.annotations)
   );
-}
-
-function sameStrings(a: Record<string, string> = {}, b: Record<string, string> = {}): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

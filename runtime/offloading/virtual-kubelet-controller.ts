@@ -17,6 +17,7 @@ import {
 import { controlledBy, type Controller, keyOf, runController, watches, writeIfChanged } from "../kube";
 import type { OffloadingContext } from "./context";
 import { PROBES, UNPRIVILEGED } from "../plan/component-deployment";
+import { RBAC } from "../plan/rbac/manifests";
 
 /**
  * Where each virtual node is to have a process of its own (`--virtual-kubelet-per-node`): keeps an account, a binding and a Deployment for each.
@@ -118,7 +119,6 @@ interface VirtualKubeletObjects {
   deployment: Desired<Deployment>;
 }
 
-const rbac = "rbac.authorization.k8s.io";
 const KUBELET_PORT = 10_250;
 const HEAP_MIB = 512;
 
@@ -153,10 +153,10 @@ function virtualKubeletObjects(
       metadata: { name: account, namespace, labels: selector, ownerReferences },
     },
     binding: {
-      apiVersion: `${rbac}/v1`,
+      apiVersion: `${RBAC}/v1`,
       kind: "ClusterRoleBinding",
       metadata: { name: virtualNodeClusterRoleBindingName(name), labels: selector },
-      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: RoleName.virtualKubeletLocal },
+      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: RoleName.virtualKubeletLocal },
       subjects: [{ kind: "ServiceAccount", name: account, namespace }],
     },
     deployment: {

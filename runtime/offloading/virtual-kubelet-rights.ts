@@ -12,6 +12,7 @@ import {
 } from "../api";
 import { askedNames } from "../plan/peer-objects";
 import { DeploymentName } from "../plan/deployments";
+import { RBAC } from "../plan/rbac/manifests";
 import { isDeleting } from "../kube";
 
 /** A ServiceAccount that a virtual kubelet runs as. */
@@ -88,15 +89,13 @@ function accounts(virtualNodes: readonly VirtualNode[], by: ServedBy): KubeletAc
 export type NamespaceRole =
   typeof RoleName.virtualKubeletNamespace | typeof RoleName.virtualKubeletTenantNamespace;
 
-const rbac = "rbac.authorization.k8s.io";
-
 export function kubeletBinding(
   role: NamespaceRole,
   namespace: string,
   given: readonly KubeletAccount[],
 ): Desired<RoleBinding> {
   return {
-    apiVersion: `${rbac}/v1`,
+    apiVersion: `${RBAC}/v1`,
     kind: "RoleBinding",
     metadata: {
       name: role,
@@ -106,7 +105,7 @@ export function kubeletBinding(
         [Label.offloadingComponent]: LabelValue.virtualKubelet,
       },
     },
-    roleRef: { apiGroup: rbac, kind: "ClusterRole", name: role },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: role },
     subjects: given.map((account) => ({ kind: "ServiceAccount", ...account })),
   };
 }

@@ -22,6 +22,12 @@ export function tenantOf(labels: Labels): string | undefined {
   return isTenantNamespace(labels) ? labels[Label.remoteClusterID] : undefined;
 }
 
+/** The peer that an object's label names, as keys of an index or a queue: none where it names nobody. */
+export function peersOf({ metadata }: KubeObject): string[] {
+  const peer = metadata.labels?.[Label.remoteClusterID];
+  return peer ? [peer] : [];
+}
+
 /**
  * Whether what is in a namespace may say anything of a peer. Not in the tenant namespace of another one, nor in a namespace that was made for a
  * consumer: whoever may write there is a stranger to that peer. A namespace that names no peer is this cluster's own.

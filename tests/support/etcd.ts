@@ -18,7 +18,7 @@ export async function fillEtcd(pid: number, namespace: string, count: number): P
     fieldsType: "FieldsV1",
     fieldsV1: { "f:data": Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f:field-${i}`, {}])) },
   }));
-  const put = (i: number) => {
+  const stored = (i: number): StoredObject => {
     const metadata = {
       name: `many-${i}`,
       namespace,
@@ -32,13 +32,12 @@ export async function fillEtcd(pid: number, namespace: string, count: number): P
     );
     const object = { kind: "ConfigMap", apiVersion: "v1", metadata, data };
     const key = base64(`/registry/configmaps/${namespace}/many-${i}`);
-    return { requestPut: { key, value: base64(JSON.stringify(object)) } };
+    return { key, value: base64(JSON.stringify(object)) };
   };
-  for (let i = 0; i < count; i += 100) {
-    await request(clientUrl(pid), "/v3/kv/txn", {
-      success: Array.from({ length: Math.min(100, count - i) }, (_, j) => put(i + j)),
-    });
-  }
+  await putObjects(
+    clientUrl(pid),
+    Array.from({ length: count }, (_, i) => stored(i)),
+  );
 }
 
 /** An object as an API server stored it; both are base64. */

@@ -61,7 +61,8 @@ export function exceptStatus<T extends KubeObject>(event: SourceEvent<T>): boole
   );
 }
 
-function sameMap(a: Record<string, string> = {}, b: Record<string, string> = {}): boolean {
+/** Whether two maps of labels, annotations or data have the same entries. An absent map is an empty one. */
+export function sameMap(a: Record<string, string> = {}, b: Record<string, string> = {}): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

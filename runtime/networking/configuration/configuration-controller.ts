@@ -14,7 +14,7 @@ import {
   writeIfChanged,
 } from "../../kube";
 import { CIDRS_CONFIGURED } from "../address-mapping";
-import { peersOf } from "../caches";
+import { peersOf } from "../../plan/peer-objects";
 import type { NetworkingContext } from "../networking-context";
 import { type Condition, decideConfiguration } from "./configuration-decision";
 

@@ -1,7 +1,7 @@
 import type { Configuration, FirewallConfiguration, RouteConfiguration } from "../../api";
 import { type Controller, keyOf, ownedBy, runController, Terminal, watches } from "../../kube";
 import { isConfigured, isInConflict } from "../address-mapping";
-import { peersOf } from "../caches";
+import { peersOf } from "../../plan/peer-objects";
 import { masqueradeBypass, remapFirewalls, tunnelRoutes } from "./configuration-rules";
 import type { Generated } from "../generated";
 import { objectName, peerOf } from "../labels";

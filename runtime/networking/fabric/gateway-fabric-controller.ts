@@ -13,7 +13,8 @@ import {
 import { formatCidr, parseCidr } from "../../ipam/cidr";
 import { NetworkType, typeOf } from "../../ipam/network-stage";
 import { cidrMappings, isConfigured, isInConflict } from "../address-mapping";
-import { type Gateway, gatewayKey, gatewayOwnerKeys, peersOf } from "../caches";
+import { peersOf } from "../../plan/peer-objects";
+import { type Gateway, gatewayKey, gatewayOwnerKeys } from "../caches";
 import { peerOf } from "../labels";
 import type { NetworkingContext } from "../networking-context";
 import { overlayInterface, overlayOwnerKey, type OverlayRegistry } from "../overlay";

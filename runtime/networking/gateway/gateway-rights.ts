@@ -8,6 +8,7 @@ import {
 } from "../../api";
 import { keyOf } from "../../kube";
 import { NetworkingRole } from "../../plan/rbac/networking";
+import { RBAC } from "../../plan/rbac/manifests";
 import { objectName } from "../labels";
 import type { NetworkingOptions } from "../networking-context";
 import { gatewayLabels, serviceAccountName, type WgGateway } from "./gateway-workload";
@@ -47,7 +48,7 @@ export function gatewayRights(
   const { gatewayClusterWide, gatewayLiqoNamespace } = NetworkingRole;
   const labels = { ...gatewayLabels(gateway), [WellKnownLabel.appManagedBy]: LabelValue.managedByLiqo };
   const given = (role: string) => ({
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole" as const, name: role },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole" as const, name: role },
     subjects: [{ kind: "ServiceAccount" as const, name: serviceAccountName(gateway), namespace }],
   });
   const apiVersion = "rbac.authorization.k8s.io/v1";

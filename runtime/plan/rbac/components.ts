@@ -1,7 +1,7 @@
 import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
 import { Name, RoleName } from "../../api";
-import { read, rule } from "./manifests";
+import { RBAC, read, rule } from "./manifests";
 import { reflectedRules } from "../reflected-resources";
 
 /** What the virtual kubelet may do in all of its own cluster (`liqo-virtual-kubelet-local`). */
@@ -42,8 +42,8 @@ export const virtualKubeletPerNodeRules: PolicyRule[] = [
   rule("", ["serviceaccounts"], [...read, "create", "patch"]),
   rule("apps", ["deployments"], [...read, "create", "patch"]),
   rule("offloading.liqo.io", ["vkoptionstemplates"], read),
-  rule("rbac.authorization.k8s.io", ["clusterrolebindings"], [...read, "create", "delete", "patch"]),
-  rule("rbac.authorization.k8s.io", ["clusterroles"], ["bind"], [RoleName.virtualKubeletLocal]),
+  rule(RBAC, ["clusterrolebindings"], [...read, "create", "delete", "patch"]),
+  rule(RBAC, ["clusterroles"], ["bind"], [RoleName.virtualKubeletLocal]),
 ];
 
 /** The admission webhooks: they read what they decide on, and write their authority into their own two registrations. */

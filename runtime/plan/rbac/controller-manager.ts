@@ -1,7 +1,7 @@
 import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
 import { Name, RoleName } from "../../api";
-import { read, rule, write } from "./manifests";
+import { RBAC, read, rule, write } from "./manifests";
 
 /** What the frame of the controller manager itself needs: events, and the lease of the leader. */
 const controllerManagerFrameRules: PolicyRule[] = [
@@ -41,14 +41,14 @@ const authenticationRules: PolicyRule[] = [
     ["approve"],
     ["kubernetes.io/kube-apiserver-client", "kubernetes.io/kubelet-serving"],
   ),
-  rule("rbac.authorization.k8s.io", ["clusterroles"], read),
+  rule(RBAC, ["clusterroles"], read),
   rule(
-    "rbac.authorization.k8s.io",
+    RBAC,
     ["clusterroles"],
     ["bind"],
     [RoleName.remoteControlPlane, RoleName.virtualKubeletRemoteClusterWide],
   ),
-  rule("rbac.authorization.k8s.io", ["clusterrolebindings", "rolebindings"], write),
+  rule(RBAC, ["clusterrolebindings", "rolebindings"], write),
 ];
 
 /** Authentication against an EKS provider, which maps IAM users in a ConfigMap: a Role in the namespace `kube-system`. */
@@ -103,9 +103,9 @@ const offloadingRules: PolicyRule[] = [
   ),
   // Owner references that block the owner's deletion need this on the owner.
   rule("offloading.liqo.io", ["shadowendpointslices/finalizers", "shadowpods/finalizers"], ["update"]),
-  rule("rbac.authorization.k8s.io", ["rolebindings"], [...read, "create", "delete", "patch"]),
+  rule(RBAC, ["rolebindings"], [...read, "create", "delete", "patch"]),
   rule(
-    "rbac.authorization.k8s.io",
+    RBAC,
     ["clusterroles"],
     ["bind"],
     [RoleName.virtualKubeletNamespace, RoleName.virtualKubeletRemote, RoleName.virtualKubeletTenantNamespace],

@@ -1,6 +1,6 @@
 import type { PolicyRule } from "kubernetes-types/rbac/v1";
 
-import { read, rule, write } from "./manifests";
+import { RBAC, read, rule, write } from "./manifests";
 
 /** Roles of the networking (networking reference 2, 9, 11). */
 export const NetworkingRole = {
@@ -21,13 +21,9 @@ export const networkingRules: PolicyRule[] = [
   rule("", ["services"], [...read, "create", "delete", "patch"]),
   rule("", ["secrets", "serviceaccounts"], [...read, "create", "patch"]),
   rule("apps", ["deployments"], [...read, "create", "patch"]),
+  rule(RBAC, ["clusterrolebindings", "rolebindings"], [...read, "create", "delete", "patch"]),
   rule(
-    "rbac.authorization.k8s.io",
-    ["clusterrolebindings", "rolebindings"],
-    [...read, "create", "delete", "patch"],
-  ),
-  rule(
-    "rbac.authorization.k8s.io",
+    RBAC,
     ["clusterroles"],
     ["bind"],
     [NetworkingRole.gateway, NetworkingRole.gatewayClusterWide, NetworkingRole.gatewayLiqoNamespace],
